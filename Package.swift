@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let houseStyle: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "KizunaSync",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "KizunaSync", targets: ["KizunaSync"]),
+        .library(name: "KizunaSyncTesting", targets: ["KizunaSyncTesting"]),
+        .executable(name: "kizuna", targets: ["kizuna"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(
+            name: "CSoup", pkgConfig: "libsoup-3.0",
+            providers: [.apt(["libsoup-3.0-dev"]), .brew(["libsoup"])]),
+
+        .target(name: "KizunaCore", swiftSettings: houseStyle),
+        .target(name: "KizunaPostgREST", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
+        .target(name: "KizunaStore", dependencies: ["KizunaCore", "CSQLite"], swiftSettings: houseStyle),
+        .target(
+            name: "KizunaTransport",
+            dependencies: ["KizunaCore", .target(name: "CSoup", condition: .when(platforms: [.linux]))],
+            swiftSettings: houseStyle),
+        .target(
+            name: "KizunaSync",
+            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport"],
+            swiftSettings: houseStyle),
+        .target(
+            name: "KizunaSyncTesting",
+            dependencies: ["KizunaCore", "KizunaSync"],
+            swiftSettings: houseStyle),
+        .target(
+            name: "KizunaLocal",
+            dependencies: ["KizunaCore", "CPostgres", "CSoup"],
+            swiftSettings: houseStyle),
+        .executableTarget(
+            name: "kizuna",
+            dependencies: ["KizunaCore", "KizunaSync", "KizunaLocal"],
+            swiftSettings: houseStyle),
+
+        .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaPostgRESTTests", dependencies: ["KizunaCore", "KizunaPostgREST"], swiftSettings: houseStyle),
+        .testTarget(name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaSyncTests",
+            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaSync", "KizunaSyncTesting"],
+            swiftSettings: houseStyle),
+        .testTarget(name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+                "KizunaLocal",
+            ],
+            swiftSettings: houseStyle),
+        .testTarget(name: "LayeringTests", swiftSettings: houseStyle),
+    ]
+)

@@ -1,0 +1,4 @@
+#ifndef KIZUNA_CPOSTGRES_SHIM_H
+#define KIZUNA_CPOSTGRES_SHIM_H
+#include <libpq-fe.h>
+#endif

@@ -1,0 +1,4 @@
+#ifndef KIZUNA_CSOUP_SHIM_H
+#define KIZUNA_CSOUP_SHIM_H
+#include <libsoup/soup.h>
+#endif

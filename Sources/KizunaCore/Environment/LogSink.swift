@@ -1,0 +1,44 @@
+/// Where log lines go. Lines hold tables, operations, states, codes and durations; never values, URLs with queries,
+/// headers or tokens (design §5).
+public protocol LogSink: Sendable {
+    /// Takes one line. Called from any thread; it must not call back into the client.
+    func log(_ line: LogLine)
+}
+
+/// One log line: a constant message, and data as key and value.
+public struct LogLine: Sendable {
+    /// How much the line matters.
+    public enum Severity: String, Sendable, CaseIterable {
+        /// One line a request.
+        case debug
+        /// A change of state that a user could see.
+        case info
+        /// Something was set aside and waits for a decision.
+        case warning
+        /// Data is at risk.
+        case error
+    }
+
+    /// How much the line matters.
+    public let severity: Severity
+    /// A constant sentence.
+    public let message: String
+    /// The data, keys prefixed `kizuna.`.
+    public let metadata: [String: String]
+
+    /// Makes a line.
+    public init(_ severity: Severity, _ message: StaticString, _ metadata: [String: String] = [:]) {
+        self.severity = severity
+        self.message = "\(message)"
+        self.metadata = metadata
+    }
+}
+
+/// Takes every line and keeps none.
+public struct SilentLogSink: LogSink {
+    /// Makes a sink.
+    public init() {}
+
+    /// Drops the line.
+    public func log(_ line: LogLine) {}
+}
