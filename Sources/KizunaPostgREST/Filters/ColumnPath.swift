@@ -1,0 +1,36 @@
+/// One arrow of a JSON path: `->key`, `->>0`.
+package struct PathStep: Sendable, Hashable {
+    package enum Operand: Sendable, Hashable {
+        case key(String)
+        case index(Int)
+    }
+
+    package let operand: Operand
+    /// Whether the arrow is `->>`, which gives text.
+    package let isText: Bool
+}
+
+/// What a filter or order term reads: a column, perhaps of a referenced table, perhaps a path into its JSON.
+package struct ColumnPath: Sendable, Hashable {
+    package let embeds: [String]
+    package let column: String
+    package let steps: [PathStep]
+
+    package init(embeds: [String] = [], column: String, steps: [PathStep] = []) {
+        self.embeds = embeds
+        self.column = column
+        self.steps = steps
+    }
+
+    /// Reads `a.b.column->key`; nil where the server would not take it for a column.
+    package init?(parsing text: String) {
+        var cursor = WireCursor(text)
+        var names: [String] = []
+        repeat {
+            guard let name = cursor.name() else { return nil }
+            names.append(name)
+        } while cursor.take(".")
+        guard let steps = cursor.pathSteps(), cursor.isAtEnd, let column = names.popLast() else { return nil }
+        self.init(embeds: names, column: column, steps: steps)
+    }
+}

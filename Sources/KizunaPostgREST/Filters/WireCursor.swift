@@ -1,0 +1,148 @@
+/// Reads a parameter's text scalar by scalar, by the grammar of facts §1.3 and §1.4.
+struct WireCursor {
+    private let scalars: [Unicode.Scalar]
+    var position = 0
+
+    init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+    var isAtEnd: Bool { position >= scalars.count }
+    var next: Unicode.Scalar? { isAtEnd ? nil : scalars[position] }
+
+    /// Everything that is left.
+    mutating func rest() -> String {
+        defer { position = scalars.count }
+        return text(scalars[position...])
+    }
+
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func take(_ word: String) -> Bool {
+        let wanted = Array(word.unicodeScalars)
+        guard scalars.count - position >= wanted.count,
+            scalars[position..<position + wanted.count].elementsEqual(wanted)
+        else { return false }
+        position += wanted.count
+        return true
+    }
+
+    mutating func skipBlanks() {
+        while next == " " || next == "\t" { position += 1 }
+    }
+
+    /// Takes scalars while the condition holds.
+    mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
+        let start = position
+        while let scalar = next, condition(scalar) { position += 1 }
+        return text(scalars[start..<position])
+    }
+
+    /// Takes `"…"` with backslash escapes; nil, at the same place, where there is none.
+    mutating func quoted() -> String? {
+        let start = position
+        guard take("\"") else { return nil }
+        var result = String.UnicodeScalarView()
+        while let scalar = next {
+            position += 1
+            if scalar == "\"" { return String(result) }
+            if scalar == "\\" {
+                guard let escaped = next else { break }
+                position += 1
+                result.append(escaped)
+            } else {
+                result.append(scalar)
+            }
+        }
+        position = start
+        return nil
+    }
+
+    /// Takes a column's or table's name, quoted or plain; nil, at the same place, where there is none.
+    mutating func name() -> String? {
+        if next == "\"" { return quoted() }
+        let start = position
+        var parts: [String] = []
+        repeat {
+            let part = take(while: Self.isNameScalar)
+            guard !part.isEmpty else {
+                position = start
+                return nil
+            }
+            parts.append(Self.trimmed(part))
+            guard next == "-", position + 1 < scalars.count, scalars[position + 1] != ">" else { break }
+            position += 1
+        } while true
+        return parts.joined(separator: "-")
+    }
+
+    /// Takes the arrows of a JSON path; nil where an arrow is followed by nothing.
+    mutating func pathSteps() -> [PathStep]? {
+        var steps: [PathStep] = []
+        while true {
+            let isText: Bool
+            if take("->>") {
+                isText = true
+            } else if take("->") {
+                isText = false
+            } else {
+                return steps
+            }
+            guard let operand = pathOperand() else { return nil }
+            steps.append(PathStep(operand: operand, isText: isText))
+        }
+    }
+
+    private mutating func pathOperand() -> PathStep.Operand? {
+        let start = position
+        let isNegative = take("-")
+        let digits = take(while: { ("0"..."9").contains($0) })
+        let stops = isAtEnd || next == "." || next == "," || isNext("->") || isNext("::")
+        if !digits.isEmpty, stops {
+            guard let index = Int(digits) else { return nil }
+            return .index(isNegative ? -index : index)
+        }
+        position = start
+        if next == "\"" { return quoted().map(PathStep.Operand.key) }
+        let reserved: Set<Unicode.Scalar> = ["(", "-", ":", ".", ",", ">", ")"]
+        var parts: [String] = []
+        repeat {
+            let part = take(while: { !reserved.contains($0) })
+            guard !part.isEmpty else { return nil }
+            parts.append(Self.trimmed(part))
+            guard next == "-", position + 1 < scalars.count, scalars[position + 1] != ">" else { break }
+            position += 1
+        } while true
+        return .key(parts.joined(separator: "-"))
+    }
+
+    private func isNext(_ word: String) -> Bool {
+        var copy = self
+        return copy.take(word)
+    }
+
+    private func text(_ slice: ArraySlice<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(slice))
+    }
+
+    static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "_", " ", "$", "0"..."9": return true
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return true
+        default: return false
+        }
+    }
+
+    static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(String.UnicodeScalarView(scalars[first...last]))
+    }
+}

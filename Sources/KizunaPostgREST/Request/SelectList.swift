@@ -1,0 +1,121 @@
+/// One output column of a select list.
+package struct SelectedColumn: Sendable, Hashable {
+    /// The member's name in the answer.
+    package let name: String
+    /// The table's column.
+    package let column: String
+
+    package init(name: String, column: String) {
+        self.name = name
+        self.column = column
+    }
+}
+
+/// Which columns a request answers with, as far as a row can be made from the table's own columns.
+package enum SelectedColumns: Sendable, Hashable {
+    /// Every column of the table.
+    case all
+    /// These columns, perhaps renamed.
+    case list([SelectedColumn])
+    /// Casts, paths, aggregates, referenced tables, or a text the server would refuse.
+    case notFollowable
+}
+
+/// A parsed select list (facts §1.5).
+package struct SelectList: Sendable, Hashable {
+    /// A referenced table in the list.
+    package struct Embed: Sendable, Hashable {
+        /// The name a filter on it uses: the alias where there is one.
+        package let name: String
+        /// The table, or the foreign key that leads to it.
+        package let target: String
+        package let isInner: Bool
+        package let isSpread: Bool
+        package let inside: SelectList
+    }
+
+    package private(set) var selected: SelectedColumns
+    package private(set) var embeds: [Embed] = []
+
+    package init(parsing text: String) {
+        guard !text.isEmpty else {
+            selected = .all
+            return
+        }
+        var columns: [SelectedColumn] = []
+        var hasStar = false
+        var isFollowable = true
+        for piece in WireSplit.topLevel(text, at: ",") {
+            let item = WireCursor.trimmed(piece)
+            if item == "*" {
+                hasStar = true
+            } else if let embed = Self.embed(item) {
+                embeds.append(embed)
+                isFollowable = false
+            } else if let column = Self.column(item) {
+                columns.append(column)
+            } else {
+                isFollowable = false
+            }
+        }
+        if hasStar, columns.contains(where: { !WireText.areSame($0.name, $0.column) }) { isFollowable = false }
+        selected = !isFollowable ? .notFollowable : hasStar ? .all : .list(columns)
+    }
+
+    private static func column(_ item: String) -> SelectedColumn? {
+        var cursor = WireCursor(item)
+        guard let first = cursor.name() else { return nil }
+        if cursor.isAtEnd { return SelectedColumn(name: first, column: first) }
+        guard cursor.take(":"), cursor.next != ":", let column = cursor.name(), cursor.isAtEnd else { return nil }
+        return SelectedColumn(name: first, column: column)
+    }
+
+    private static func embed(_ item: String) -> Embed? {
+        var cursor = WireCursor(item)
+        let isSpread = cursor.take("...")
+        guard var target = cursor.name() else { return nil }
+        var alias: String?
+        if !isSpread, cursor.take(":") {
+            guard let name = cursor.name() else { return nil }
+            alias = target
+            target = name
+        }
+        var isInner = false
+        while cursor.take("!") {
+            guard let word = cursor.name() else { return nil }
+            if word == "inner" { isInner = true }
+        }
+        guard target != "count", cursor.take("(") else { return nil }
+        let rest = cursor.rest()
+        guard rest.unicodeScalars.last == ")" else { return nil }
+        let inside = String(rest.unicodeScalars.dropLast())
+        return Embed(
+            name: alias ?? target, target: target, isInner: isInner, isSpread: isSpread,
+            inside: SelectList(parsing: inside))
+    }
+}
+
+extension TableRequest {
+    /// The parsed select list.
+    package var selectList: SelectList { SelectList(parsing: columns) }
+
+    /// Which of the table's columns the answer carries.
+    package var selectedColumns: SelectedColumns { selectList.selected }
+
+    /// The tables named in embeds at any depth, each once, in the order of the text. Best effort: an embed may also be
+    /// named by its foreign key.
+    package var embeddedTables: [String] {
+        var names: [String] = []
+        func collect(_ list: SelectList) {
+            for embed in list.embeds {
+                if !names.contains(embed.target) { names.append(embed.target) }
+                collect(embed.inside)
+            }
+        }
+        collect(selectList)
+        return names
+    }
+
+    /// Whether the select list names referenced tables.
+    package var hasEmbeds: Bool { !selectList.embeds.isEmpty }
+}
