@@ -1,0 +1,86 @@
+internal import CSQLite
+internal import KizunaCore
+
+/// One SQLite connection, used from one executor only. The only file besides `SQLiteStatement` that calls C.
+final class SQLiteConnection {
+    private let handle: OpaquePointer
+    private var statements: [String: SQLiteStatement] = [:]
+    /// Called in the last moment before each commit of a write transaction; tests kill the process there.
+    var willCommit: (@Sendable () -> Void)?
+
+    /// Opens or creates the file at `path`; `:memory:` keeps everything in memory.
+    init(path: String) throws(SyncError) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else {
+            throw SyncError(.storage, "SQLite has no memory to open the store.")
+        }
+        guard code == SQLITE_OK else {
+            sqlite3_close_v2(opened)
+            throw StoreFault.error(code: code, doing: "open the store")
+        }
+        handle = opened
+        sqlite3_busy_timeout(handle, 5_000)
+    }
+
+    /// Finalizes all statements and closes the file.
+    func close() {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs statements that take no parameters and give no rows.
+    func execute(_ sql: String) throws(SyncError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw StoreFault.error(code: code, doing: "run a statement") }
+    }
+
+    /// The prepared statement for this text; prepared once and kept.
+    func statement(_ sql: String) throws(SyncError) -> SQLiteStatement {
+        if let known = statements[sql] { return known }
+        let made = try SQLiteStatement(sql, on: handle)
+        statements[sql] = made
+        return made
+    }
+
+    /// Runs a statement to its end.
+    func run(_ sql: String, _ values: SQLiteValue...) throws(SyncError) {
+        let statement = try statement(sql)
+        try statement.run(values)
+    }
+
+    /// All rows of a query, each made by `row`.
+    func rows<Row>(
+        _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(SyncError) -> Row
+    ) throws(SyncError) -> [Row] {
+        let statement = try statement(sql)
+        return try statement.rows(values, row: row)
+    }
+
+    /// The first row of a query, made by `row`.
+    func first<Row>(
+        _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(SyncError) -> Row
+    ) throws(SyncError) -> Row? {
+        let statement = try statement(sql)
+        return try statement.rows(values, limit: 1, row: row).first
+    }
+
+    /// Runs `body` in one write transaction: all of it is durable when this returns, or none of it happened.
+    func transaction<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
+        try execute("BEGIN IMMEDIATE")
+        do throws(SyncError) {
+            let result = try body()
+            willCommit?()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // SQLite may have rolled back by itself (full disk); a second rollback is refused and harmless.
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+    var changedRows: Int { Int(sqlite3_changes(handle)) }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+internal import KizunaCore
+
+/// The writes that wait for their verdict, in order of acceptance.
+struct QueueTable {
+    static let schema = """
+        CREATE TABLE queue (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            \(WriteColumns.schema),
+            attempts INTEGER NOT NULL DEFAULT 0,
+            maybe_sent INTEGER NOT NULL DEFAULT 0,
+            last_error TEXT
+        );
+        """
+
+    let connection: SQLiteConnection
+
+    private static let columns = "sequence, id, attempts, maybe_sent, last_error, \(WriteColumns.names)"
+
+    func all() throws(SyncError) -> [QueueEntry] {
+        try connection.rows("SELECT \(Self.columns) FROM queue ORDER BY sequence") { (row) throws(SyncError) in
+            try WriteColumns.entry(
+                row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
+                lastError: row.optionalText(4))
+        }
+    }
+
+    func entry(id: String) throws(SyncError) -> QueueEntry? {
+        try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id)) { (row) throws(SyncError) in
+            try WriteColumns.entry(
+                row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
+                lastError: row.optionalText(4))
+        }
+    }
+
+    func count() throws(SyncError) -> Int {
+        try connection.first("SELECT count(*) FROM queue") { (row) throws(SyncError) in row.int(0) } ?? 0
+    }
+
+    /// Adds an entry at the end and returns it with its sequence.
+    func append(_ entry: QueueEntry) throws(SyncError) -> QueueEntry {
+        let statement = try connection.statement(
+            "INSERT INTO queue (id, \(WriteColumns.names)) VALUES (?, \(WriteColumns.marks))")
+        try statement.run([.text(entry.id)] + WriteColumns.values(entry))
+        var stored = entry
+        stored.sequence = connection.lastInsertedRowID
+        return stored
+    }
+
+    func setBookkeeping(_ entry: QueueEntry) throws(SyncError) {
+        try connection.run(
+            "UPDATE queue SET attempts = ?, maybe_sent = ?, last_error = ? WHERE id = ?", .int(entry.attempts),
+            .bool(entry.maybeSent), .optional(entry.lastError), .text(entry.id))
+    }
+
+    func delete(id: String) throws(SyncError) {
+        try connection.run("DELETE FROM queue WHERE id = ?", .text(id))
+    }
+
+    func deleteAll() throws(SyncError) { try connection.run("DELETE FROM queue") }
+}
+
+/// The columns that hold what a write does; the queue and the refused list share them.
+enum WriteColumns {
+    static let schema = """
+        schema TEXT NOT NULL,
+        tbl TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        body BLOB,
+        filters TEXT,
+        on_conflict TEXT,
+        row_keys TEXT NOT NULL,
+        minted INTEGER NOT NULL,
+        grp TEXT,
+        created_at REAL NOT NULL
+        """
+    static let names = "schema, tbl, operation, body, filters, on_conflict, row_keys, minted, grp, created_at"
+    static let marks = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+
+    static func values(_ entry: QueueEntry) -> [SQLiteValue] {
+        var body: [UInt8]?
+        var filters: String?
+        var onConflict: String?
+        let operation: String
+        switch entry.operation {
+        case .insert(let row):
+            operation = "insert"
+            body = row.bytes
+        case .upsert(let row, let columns, let ignoresDuplicates):
+            operation = ignoresDuplicates ? "upsertIgnoring" : "upsert"
+            body = row.bytes
+            onConflict = stringList(columns)
+        case .update(let patch, let conditions):
+            operation = "update"
+            body = patch.bytes
+            filters = FilterText.text(conditions)
+        case .delete(let conditions):
+            operation = "delete"
+            filters = FilterText.text(conditions)
+        }
+        return [
+            .text(entry.table.schema), .text(entry.table.name), .text(operation), .optional(body), .optional(filters),
+            .optional(onConflict), .text(stringList(entry.rowKeys.map(\.text))), .bool(entry.isKeyMinted),
+            .optional(entry.group), .real(entry.createdAt.timeIntervalSince1970),
+        ]
+    }
+
+    /// Reads an entry whose shared columns begin at `from`.
+    static func entry(
+        _ row: SQLiteStatement, id: String, from: Int, sequence: Int64 = 0, attempts: Int = 0, maybeSent: Bool = false,
+        lastError: String? = nil
+    ) throws(SyncError) -> QueueEntry {
+        QueueEntry(
+            id: id, table: TableID(schema: row.text(from), name: row.text(from + 1)),
+            operation: try operation(row, from: from),
+            rowKeys: FilterText.strings(row.text(from + 6)).map { RowKey(text: $0) }, isKeyMinted: row.bool(from + 7),
+            group: row.optionalText(from + 8), createdAt: Date(timeIntervalSince1970: row.real(from + 9)),
+            sequence: sequence, attempts: attempts, maybeSent: maybeSent, lastError: lastError)
+    }
+
+    private static func operation(_ row: SQLiteStatement, from: Int) throws(SyncError) -> QueueEntry.Operation {
+        let body = RawJSON(unchecked: row.bytes(from + 3))
+        let filters = FilterText.filters(row.optionalText(from + 4) ?? "[]")
+        let onConflict = FilterText.strings(row.optionalText(from + 5) ?? "[]")
+        switch row.text(from + 2) {
+        case "insert": return .insert(row: body)
+        case "upsert": return .upsert(row: body, onConflict: onConflict, ignoresDuplicates: false)
+        case "upsertIgnoring": return .upsert(row: body, onConflict: onConflict, ignoresDuplicates: true)
+        case "update": return .update(patch: body, filters: filters)
+        case "delete": return .delete(filters: filters)
+        default:
+            throw SyncError(
+                .storeCorrupt, "The queue holds a write of a kind this version does not know; nothing was changed.",
+                table: row.text(from + 1))
+        }
+    }
+
+    private static func stringList(_ texts: [String]) -> String {
+        RawJSON(elements: texts.map { RawJSON(string: $0) }).text
+    }
+}

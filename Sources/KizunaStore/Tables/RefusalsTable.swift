@@ -1,0 +1,63 @@
+internal import Foundation
+internal import KizunaCore
+
+/// The writes the server refused for good, until the app has dealt with them.
+struct RefusalsTable {
+    static let schema = """
+        CREATE TABLE refusals (
+            id TEXT PRIMARY KEY,
+            \(WriteColumns.schema),
+            refused_at REAL NOT NULL,
+            status INTEGER NOT NULL,
+            code TEXT,
+            message TEXT,
+            details TEXT,
+            hint TEXT,
+            depends_on TEXT,
+            server_row BLOB
+        );
+        """
+
+    let connection: SQLiteConnection
+
+    func all() throws(SyncError) -> [RefusedEntry] {
+        try connection.rows(
+            """
+            SELECT id, refused_at, status, code, message, details, hint, depends_on, server_row, \(WriteColumns.names)
+            FROM refusals ORDER BY refused_at, rowid
+            """
+        ) { (row) throws(SyncError) in
+            RefusedEntry(
+                entry: try WriteColumns.entry(row, id: row.text(0), from: 9),
+                failure: ServerFailure(
+                    status: row.int(2), code: row.optionalText(3), message: row.optionalText(4),
+                    details: row.optionalText(5), hint: row.optionalText(6)),
+                dependsOn: row.optionalText(7), serverRow: row.optionalBytes(8).map { RawJSON(unchecked: $0) },
+                refusedAt: Date(timeIntervalSince1970: row.real(1)))
+        }
+    }
+
+    func insert(_ refused: RefusedEntry) throws(SyncError) {
+        let statement = try connection.statement(
+            """
+            INSERT OR REPLACE INTO refusals
+            (id, refused_at, status, code, message, details, hint, depends_on, server_row, \(WriteColumns.names))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(WriteColumns.marks))
+            """)
+        try statement.run(
+            [
+                .text(refused.entry.id), .real(refused.refusedAt.timeIntervalSince1970), .int(refused.failure.status),
+                .optional(refused.failure.code), .optional(refused.failure.message),
+                .optional(refused.failure.details), .optional(refused.failure.hint), .optional(refused.dependsOn),
+                .optional(refused.serverRow?.bytes),
+            ] + WriteColumns.values(refused.entry))
+    }
+
+    /// Removes a refusal; false when there is none of this id.
+    func delete(id: String) throws(SyncError) -> Bool {
+        try connection.run("DELETE FROM refusals WHERE id = ?", .text(id))
+        return connection.changedRows > 0
+    }
+
+    func deleteAll() throws(SyncError) { try connection.run("DELETE FROM refusals") }
+}

@@ -1,0 +1,34 @@
+internal import KizunaCore
+
+/// The store's tables by version, and the steps from each version to the next.
+enum StoreSchema {
+    /// The version this package writes. A file of a later version is refused, never rewritten.
+    static let version: Int64 = 1
+
+    /// `steps[n]` leads from version n to n + 1.
+    private static let steps: [String] = [
+        """
+        CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        \(ListsTable.schema)
+        \(RowsTable.schema)
+        \(QueueTable.schema)
+        \(RefusalsTable.schema)
+        """
+    ]
+
+    /// Brings an opened file to this version, all steps in one transaction.
+    static func migrate(_ connection: SQLiteConnection) throws(SyncError) {
+        let found = try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
+        guard found <= version else {
+            throw SyncError(
+                .storeTooNew,
+                "The store was written by a newer version of this package (format \(found), this one knows \(version)). "
+                    + "It is left as it is: update the app, or give another data directory.")
+        }
+        guard found < version else { return }
+        try connection.transaction { () throws(SyncError) in
+            for step in steps[Int(found)...] { try connection.execute(step) }
+            try connection.execute("PRAGMA user_version = \(version)")
+        }
+    }
+}

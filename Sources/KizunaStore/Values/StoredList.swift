@@ -1,0 +1,112 @@
+package import Foundation
+package import KizunaCore
+
+/// One row of a cached list.
+package struct StoredRow: Sendable, Equatable {
+    /// The row's place in the list's storage; stable while the row is in the list.
+    package let slot: Int64
+    package let key: RowKey?
+    package let json: RawJSON
+
+    package init(slot: Int64, key: RowKey?, json: RawJSON) {
+        self.slot = slot
+        self.key = key
+        self.json = json
+    }
+}
+
+/// What is stored of one request besides its rows.
+package struct ListHead: Sendable, Equatable {
+    package let id: Int64
+    /// Canonical text of the request (spec reads §3.3).
+    package let cacheKey: String
+    package let table: TableID
+    /// The request's decoded query parameters, so that a list nobody iterates can still be judged.
+    package let parameters: [QueueEntry.Filter]
+    package var fetchedAt: Date
+    package var isStale: Bool
+    /// False when the server said that there are more rows than it sent.
+    package var isComplete: Bool
+    /// Whether the rows carry the table's own column names, so that they may stand for rows of the table elsewhere.
+    package let hasPlainColumns: Bool
+}
+
+/// A cached list with its rows in the server's order.
+package struct StoredList: Sendable, Equatable {
+    package var head: ListHead
+    package var rows: [StoredRow]
+}
+
+/// What a live read needs to begin with, all of one moment.
+package struct ListImage: Sendable {
+    package var list: StoredList?
+    /// The table's waiting writes in order.
+    package var entries: [QueueEntry]
+    /// Cached rows, of whatever list, that carry a key of those writes.
+    package var known: [RowKey: RawJSON]
+}
+
+/// How one cached list changes when the server has accepted a write (spec reads §9.5).
+package struct ListEdit: Sendable, Equatable {
+    package var replaced: [Replacement] = []
+    package var removed: [RowKey] = []
+    package var appended: [Replacement] = []
+    package var becomesStale = false
+
+    package struct Replacement: Sendable, Equatable {
+        package let key: RowKey
+        package let json: RawJSON
+
+        package init(key: RowKey, json: RawJSON) {
+            self.key = key
+            self.json = json
+        }
+    }
+
+    package init() {}
+
+    package var isEmpty: Bool { self == ListEdit() }
+}
+
+/// What one committed transaction changed. Delivered after the commit, in commit order, all parts together.
+package struct VaultChange: Sendable {
+    package enum ListChange: Sendable {
+        /// The whole list is new; `askedAt` is the tick of the request that brought it.
+        case replaced(StoredList, askedAt: Tick)
+        case edited(ListEdit)
+    }
+
+    package var queued: [QueueEntry] = []
+    /// By table: cached rows, of whatever list, that carry a key of the queued writes.
+    package var known: [TableID: [RowKey: RawJSON]] = [:]
+    /// Entries that stay, with new bookkeeping.
+    package var updated: [QueueEntry] = []
+    /// Entries that left the queue, by whatever end.
+    package var ended: [QueueEntry] = []
+    package var refused: [RefusedEntry] = []
+    /// Refused entries the app has dealt with.
+    package var unrefused: [String] = []
+    /// By cache key.
+    package var lists: [String: ListChange] = [:]
+    package var isCleared = false
+    /// Entries waiting after the commit.
+    package var queueDepth = 0
+
+    package init() {}
+
+    /// The tables whose queue changed in a way a reader can see.
+    package var queueTables: Set<TableID> {
+        Set((queued + updated + ended).map(\.table))
+    }
+}
+
+/// What became of a server answer that was to be stored (spec reads §6.5).
+package enum AnswerOutcome: Sendable, Equatable {
+    case stored
+    /// The table changed after the request left; ask again.
+    case olderThanTable
+    /// A newer answer of the same request is stored already.
+    case superseded
+    /// Local data was cleared after the request left.
+    case olderThanClear
+}

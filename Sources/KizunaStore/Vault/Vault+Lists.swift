@@ -1,0 +1,276 @@
+package import Foundation
+package import KizunaCore
+
+// Cached lists: reading them, storing a server answer over them, editing them when a write is accepted.
+
+/// A server answer, cut into rows, on its way into the store.
+package struct ListAnswer: Sendable {
+    package let cacheKey: String
+    package let table: TableID
+    /// Other tables the request reads; their marks count too.
+    package let embedded: [TableID]
+    package let parameters: [QueueEntry.Filter]
+    package let body: [UInt8]
+    package let rows: [RowCutter.CutRow]
+    package let isComplete: Bool
+    package let hasPlainColumns: Bool
+    /// Taken before the request left.
+    package let askedAt: Tick
+    package let fetchedAt: Date
+
+    package init(
+        cacheKey: String, table: TableID, embedded: [TableID] = [], parameters: [QueueEntry.Filter], body: [UInt8],
+        rows: [RowCutter.CutRow], isComplete: Bool = true, hasPlainColumns: Bool = true, askedAt: Tick, fetchedAt: Date
+    ) {
+        self.cacheKey = cacheKey
+        self.table = table
+        self.embedded = embedded
+        self.parameters = parameters
+        self.body = body
+        self.rows = rows
+        self.isComplete = isComplete
+        self.hasPlainColumns = hasPlainColumns
+        self.askedAt = askedAt
+        self.fetchedAt = fetchedAt
+    }
+}
+
+extension Vault {
+    /// The cached list of a request, nil when nothing is known of it.
+    package func list(cacheKey: String, usedAt: Date) throws(SyncError) -> StoredList? {
+        try ensureOpen()
+        guard let head = try lists.head(cacheKey: cacheKey) else { return nil }
+        try lists.setUsed(head.id, at: usedAt)
+        return StoredList(head: head, rows: try orderedRows(of: head.id))
+    }
+
+    /// Hands over what a live read begins with. `deliver` runs on this actor, so that it stands in line with the
+    /// changes: those before it are part of the image, those after it are not.
+    package func image(
+        cacheKey: String, table: TableID, usedAt: Date, deliver: @Sendable (ListImage) -> Void
+    ) throws(SyncError) {
+        let list = try list(cacheKey: cacheKey, usedAt: usedAt)
+        let entries = try queue.all().filter { $0.table == table }
+        deliver(ListImage(list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys)))
+    }
+
+    /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list
+    /// which never held it.
+    func knownRows(of table: TableID, keys: [RowKey]) throws(SyncError) -> [RowKey: RawJSON] {
+        guard !keys.isEmpty else { return [:] }
+        let places = try keyPlaces(of: table)
+        var known: [RowKey: RawJSON] = [:]
+        for key in keys {
+            for id in places[key] ?? [] {
+                // The row with the most columns knows most.
+                guard let json = try rows.json(id: id) else { continue }
+                if let other = known[key], other.bytes.count >= json.bytes.count { continue }
+                known[key] = json
+            }
+        }
+        return known
+    }
+
+    /// Where each key of a table stands in all lists; made when first needed, dropped when a list changes.
+    private func keyPlaces(of table: TableID) throws(SyncError) -> [RowKey: [Int64]] {
+        if let places = keyPlaces[table] { return places }
+        var places: [RowKey: [Int64]] = [:]
+        for head in try lists.heads(of: table) where head.hasPlainColumns {
+            _ = try rows.each(of: head.id) { (row) throws(SyncError) in
+                guard let key = row.optionalText(1) else { return }
+                places[RowKey(text: key), default: []].append(row.integer(0))
+            }
+        }
+        keyPlaces[table] = places
+        return places
+    }
+
+    /// Stores an answer as the list of its request, unless it is older than what the device knows (spec reads §6.5).
+    /// Rows whose bytes did not change are not written.
+    package func store(_ answer: ListAnswer) throws(SyncError) -> AnswerOutcome {
+        if answer.askedAt < clearedAt { return .olderThanClear }
+        for table in [answer.table] + answer.embedded {
+            if let mark = marks[table], answer.askedAt < mark { return .olderThanTable }
+        }
+        if let last = answered[answer.cacheKey], answer.askedAt < last { return .superseded }
+        try commit { (change) throws(SyncError) in
+            let known = try lists.head(cacheKey: answer.cacheKey)
+            let id: Int64
+            if let known {
+                id = known.id
+            } else {
+                id = try lists.insert(
+                    cacheKey: answer.cacheKey, table: answer.table, parameters: answer.parameters,
+                    hasPlainColumns: answer.hasPlainColumns, at: answer.fetchedAt)
+            }
+            let slots = try replaceRows(of: id, isNew: known == nil, with: answer)
+            try lists.setFetched(
+                id, at: answer.fetchedAt, isComplete: answer.isComplete, bytes: answer.body.count)
+            guard let head = try lists.head(cacheKey: answer.cacheKey) else { return }
+            let stored = zip(slots, answer.rows).map { slot, row in
+                StoredRow(slot: slot, key: row.key, json: RawJSON(unchecked: Array(answer.body[row.range])))
+            }
+            change.lists[answer.cacheKey] = .replaced(
+                StoredList(head: head, rows: stored), askedAt: answer.askedAt)
+        }
+        answered[answer.cacheKey] = answer.askedAt
+        return .stored
+    }
+
+    /// Marks every list of a table as to be fetched again.
+    package func markTableStale(_ table: TableID) throws(SyncError) {
+        try commit { (change) throws(SyncError) in try markStale(table, in: &change) }
+    }
+
+    func markStale(_ table: TableID, in change: inout VaultChange) throws(SyncError) {
+        var edit = ListEdit()
+        edit.becomesStale = true
+        for head in try lists.heads(of: table) {
+            try lists.setStale(head.id)
+            change.lists[head.cacheKey] = .edited(edit)
+        }
+        marks[table] = ticks.next()
+    }
+
+    /// Removes the least recently used lists until the limits hold, never one whose cache key is in use.
+    package func evict(maximumBytes: Int, maximumLists: Int, keeping inUse: Set<String>) throws(SyncError) -> Int {
+        try commit { (_) throws(SyncError) in
+            var bytes = 0
+            var count = 0
+            var removed = 0
+            for list in try lists.usage() {
+                if !inUse.contains(list.cacheKey), bytes + list.bytes > maximumBytes || count + 1 > maximumLists {
+                    try rows.deleteAll(of: list.id)
+                    try lists.delete(list.id)
+                    keyPlaces = [:]
+                    answered[list.cacheKey] = nil
+                    removed += 1
+                } else {
+                    bytes += list.bytes
+                    count += 1
+                }
+            }
+            return removed
+        }
+    }
+
+    // MARK: - Rows
+
+    private func orderedRows(of list: Int64) throws(SyncError) -> [StoredRow] {
+        let stored = try rows.all(of: list)
+        guard let order = try lists.layout(of: list).order else { return stored }
+        let bySlot = Dictionary(uniqueKeysWithValues: stored.map { ($0.slot, $0) })
+        return order.compactMap { bySlot[$0] }
+    }
+
+    /// Writes the difference between the stored rows and the answer's; returns the answer's rows' slots, in order.
+    private func replaceRows(of list: Int64, isNew: Bool, with answer: ListAnswer) throws(SyncError) -> [Int64] {
+        keyPlaces[answer.table] = nil
+        var nextSlot = isNew ? 0 : try lists.layout(of: list).nextSlot
+        var slots = [Int64?](repeating: nil, count: answer.rows.count)
+        var rewritten: Set<Int> = []
+        if !isNew {
+            var byKey: [RowKey: Int] = [:]
+            for (index, row) in answer.rows.enumerated() {
+                if let key = row.key, byKey[key] == nil { byKey[key] = index }
+            }
+            var obsolete: [Int64] = []
+            try answer.body.withUnsafeBufferPointerThrowing { (body) throws(SyncError) in
+                _ = try rows.each(of: list) { (row) throws(SyncError) in
+                    let slot = row.integer(0) % RowsTable.slotsPerList
+                    guard let key = row.optionalText(1), let index = byKey[RowKey(text: key)], slots[index] == nil
+                    else {
+                        obsolete.append(slot)
+                        return
+                    }
+                    slots[index] = slot
+                    if !row.holds(2, UnsafeBufferPointer(rebasing: body[answer.rows[index].range])) {
+                        rewritten.insert(index)
+                    }
+                }
+            }
+            for slot in obsolete { try rows.delete(list: list, slot: slot) }
+        }
+        let inserter = try rows.inserter()
+        try answer.body.withUnsafeBufferPointerThrowing { (body) throws(SyncError) in
+            for (index, row) in answer.rows.enumerated() where slots[index] == nil || rewritten.contains(index) {
+                let slot = slots[index] ?? nextSlot
+                if slots[index] == nil { nextSlot += 1 }
+                slots[index] = slot
+                try inserter.insertRow(
+                    id: RowsTable.id(list: list, slot: slot), key: row.key?.text,
+                    body: UnsafeBufferPointer(rebasing: body[row.range]))
+            }
+        }
+        let order = slots.compactMap { $0 }
+        try lists.setLayout(of: list, nextSlot: nextSlot, order: SlotOrder.stored(order))
+        return order
+    }
+
+    func present(_ keys: [RowKey], in list: Int64) throws(SyncError) -> [RowKey: RawJSON] {
+        guard !keys.isEmpty else { return [:] }
+        let wanted = Set(keys)
+        var found: [RowKey: RawJSON] = [:]
+        _ = try rows.each(of: list) { (row) throws(SyncError) in
+            guard let key = row.optionalText(1).map({ RowKey(text: $0) }), wanted.contains(key) else { return }
+            found[key] = RawJSON(unchecked: row.bytes(2))
+        }
+        return found
+    }
+
+    func apply(_ edit: ListEdit, to list: Int64) throws(SyncError) {
+        if !edit.removed.isEmpty || !edit.appended.isEmpty { keyPlaces = [:] }
+        if !edit.replaced.isEmpty || !edit.removed.isEmpty {
+            let replaced = Dictionary(edit.replaced.map { ($0.key, $0.json) }, uniquingKeysWith: { $1 })
+            let removed = Set(edit.removed)
+            let hits = try rows.each(of: list) { (row) throws(SyncError) -> (Int64, RowKey)? in
+                guard let key = row.optionalText(1).map({ RowKey(text: $0) }),
+                    replaced[key] != nil || removed.contains(key)
+                else { return nil }
+                return (row.integer(0) % RowsTable.slotsPerList, key)
+            }
+            for (slot, key) in hits.compactMap({ $0 }) {
+                if removed.contains(key) {
+                    try rows.delete(list: list, slot: slot)
+                } else if let json = replaced[key] {
+                    try rows.put(list: list, slot: slot, key: key, json: json)
+                }
+            }
+        }
+        if !edit.appended.isEmpty {
+            var (nextSlot, order) = try lists.layout(of: list)
+            for row in edit.appended {
+                try rows.put(list: list, slot: nextSlot, key: row.key, json: row.json)
+                order?.append(nextSlot)
+                nextSlot += 1
+            }
+            try lists.setLayout(of: list, nextSlot: nextSlot, order: order)
+        }
+        if edit.becomesStale { try lists.setStale(list) }
+    }
+}
+
+extension [UInt8] {
+    /// `withUnsafeBufferPointer` that keeps the thrown type.
+    func withUnsafeBufferPointerThrowing<Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let outcome = withUnsafeBufferPointer { buffer -> Result<Void, Failure> in
+            do throws(Failure) {
+                return .success(try body(buffer))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+    }
+}
+
+extension [QueueEntry] {
+    /// Keys of writes that change rows which are there already.
+    var touchedKeys: [RowKey] {
+        flatMap { entry -> [RowKey] in
+            if case .insert = entry.operation { [] } else { entry.rowKeys }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package import KizunaCore
+
+// The queue: acceptance, bookkeeping around each send, and the three ends of an entry.
+
+extension Vault {
+    /// All waiting writes in order.
+    package func pendingEntries() throws(SyncError) -> [QueueEntry] {
+        try ensureOpen()
+        return try queue.all()
+    }
+
+    /// All refused writes, oldest first.
+    package func refusedEntries() throws(SyncError) -> [RefusedEntry] {
+        try ensureOpen()
+        return try refusals.all()
+    }
+
+    /// Accepts writes, all or none. Durable when this returns.
+    package func enqueue(_ entries: [QueueEntry], limit: Int) throws(SyncError) -> [QueueEntry] {
+        try commit { (change) throws(SyncError) in
+            guard depth + entries.count <= limit else {
+                throw SyncError(
+                    .queueFull,
+                    "The queue holds \(depth) writes and takes at most \(limit); wait until some are delivered.")
+            }
+            var stored: [QueueEntry] = []
+            for entry in entries { stored.append(try queue.append(entry)) }
+            depth += stored.count
+            change.queued = stored
+            for (table, added) in Dictionary(grouping: stored, by: \.table) {
+                change.known[table] = try knownRows(of: table, keys: added.touchedKeys)
+            }
+            return stored
+        }
+    }
+
+    /// Notes, before a request leaves, that these writes may reach the server.
+    package func beginSend(_ ids: [String]) throws(SyncError) {
+        try updateBookkeeping(ids) {
+            $0.maybeSent = true
+            $0.attempts += 1
+        }
+    }
+
+    /// Notes that a send gave no verdict. `maybeSent` says what is now known of the write's fate.
+    package func sendFailed(_ ids: [String], maybeSent: [String: Bool], error: String) throws(SyncError) {
+        try updateBookkeeping(ids) {
+            $0.maybeSent = maybeSent[$0.id] ?? $0.maybeSent
+            $0.lastError = error
+        }
+    }
+
+    private func updateBookkeeping(_ ids: [String], _ edit: (inout QueueEntry) -> Void) throws(SyncError) {
+        try commit { (change) throws(SyncError) in
+            for id in ids {
+                guard var entry = try queue.entry(id: id) else { continue }
+                edit(&entry)
+                try queue.setBookkeeping(entry)
+                change.updated.append(entry)
+            }
+        }
+    }
+
+    /// The server accepted these writes: the effect on cached lists, the table's mark and the removal of the entries
+    /// are one transaction, so no reader sees a row flicker back (spec reads §6.5).
+    ///
+    /// `effect` gets each cached list of the table with those of its rows that carry one of `keys`.
+    package func settle(
+        _ ids: [String], table: TableID, keys: [RowKey],
+        effect: @Sendable (ListHead, [RowKey: RawJSON]) -> ListEdit
+    ) throws(SyncError) {
+        try commit { (change) throws(SyncError) in
+            for id in ids {
+                // Cleared meanwhile: the acknowledgement finds no entry and is ignored.
+                guard let entry = try queue.entry(id: id) else { continue }
+                try queue.delete(id: id)
+                depth -= 1
+                change.ended.append(entry)
+            }
+            for head in try lists.heads(of: table) {
+                let edit = effect(head, try present(keys, in: head.id))
+                guard !edit.isEmpty else { continue }
+                try apply(edit, to: head.id)
+                change.lists[head.cacheKey] = .edited(edit)
+            }
+            marks[table] = ticks.next()
+        }
+    }
+
+    /// The server refused a write for good: it moves to the refused list together with those that depend on it, and
+    /// the table's lists are fetched again, since the overlay showed what did not happen.
+    package func refuse(_ refused: [RefusedEntry]) throws(SyncError) {
+        try commit { (change) throws(SyncError) in
+            for refusal in refused {
+                guard try queue.entry(id: refusal.entry.id) != nil else { continue }
+                try queue.delete(id: refusal.entry.id)
+                try refusals.insert(refusal)
+                depth -= 1
+                change.ended.append(refusal.entry)
+                change.refused.append(refusal)
+            }
+            for table in Set(change.ended.map(\.table)) { try markStale(table, in: &change) }
+        }
+    }
+
+    /// Takes a waiting write out of the queue by the app's own hand; false when it is not there.
+    package func discardPending(_ id: String) throws(SyncError) -> Bool {
+        try commit { (change) throws(SyncError) in
+            guard let entry = try queue.entry(id: id) else { return false }
+            try queue.delete(id: id)
+            depth -= 1
+            change.ended.append(entry)
+            try markStale(entry.table, in: &change)
+            return true
+        }
+    }
+
+    /// Forgets a refused write; false when there is none of this id.
+    package func dismissRefused(_ id: String) throws(SyncError) -> Bool {
+        try commit { (change) throws(SyncError) in
+            guard try refusals.delete(id: id) else { return false }
+            change.unrefused = [id]
+            return true
+        }
+    }
+
+    /// Puts a refused write at the end of the queue, as it was or with another operation.
+    package func requeueRefused(
+        _ id: String, edit: @Sendable (QueueEntry) throws(SyncError) -> QueueEntry
+    ) throws(SyncError) -> QueueEntry? {
+        try commit { (change) throws(SyncError) in
+            guard let refused = try refusals.all().first(where: { $0.entry.id == id }) else { return nil }
+            _ = try refusals.delete(id: id)
+            let stored = try queue.append(try edit(refused.entry))
+            depth += 1
+            change.unrefused = [id]
+            change.queued = [stored]
+            change.known[stored.table] = try knownRows(of: stored.table, keys: [stored].touchedKeys)
+            return stored
+        }
+    }
+
+    /// Removes everything the vault holds; with `keepingQueue`, everything but the unsent and refused writes.
+    package func clear(keepingQueue: Bool) throws(SyncError) {
+        try commit { (change) throws(SyncError) in
+            if !keepingQueue {
+                change.ended = try queue.all()
+                change.unrefused = try refusals.all().map(\.entry.id)
+                try queue.deleteAll()
+                try refusals.deleteAll()
+                depth = 0
+            }
+            try rows.deleteAll()
+            try lists.deleteAll()
+            keyPlaces = [:]
+            change.isCleared = true
+            clearedAt = ticks.next()
+            answered = [:]
+        }
+    }
+}
+
+extension Vault {
+    /// The waiting writes of these ids, in queue order; those that left are missing.
+    package func entries(_ ids: [String]) throws(SyncError) -> [QueueEntry] {
+        try ensureOpen()
+        var found: [QueueEntry] = []
+        for id in ids {
+            if let entry = try queue.entry(id: id) { found.append(entry) }
+        }
+        return found.sorted { $0.sequence < $1.sequence }
+    }
+}
+
+extension Vault {
+    /// Hands over a table's waiting writes in line with the changes.
+    package func deliverPending(
+        of table: TableID, _ deliver: @Sendable ([QueueEntry]) -> Void
+    ) throws(SyncError) {
+        deliver(try pendingEntries().filter { $0.table == table })
+    }
+
+    /// Hands over the refused writes in line with the changes.
+    package func deliverRefused(_ deliver: @Sendable ([RefusedEntry]) -> Void) throws(SyncError) {
+        deliver(try refusedEntries())
+    }
+}

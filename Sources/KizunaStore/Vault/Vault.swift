@@ -1,0 +1,105 @@
+package import Foundation
+package import KizunaCore
+
+/// The store of one owner: cached lists, queue and refusals in one file, written by this actor alone.
+///
+/// Every method is one transaction. What it changed is handed to `onChange` after the commit, on this actor, so
+/// changes arrive in commit order and each one whole.
+package actor Vault {
+    private let executor: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Where a damaged file was moved when this vault was opened.
+    package nonisolated let movedAside: String?
+
+    let connection: SQLiteConnection
+    let ticks: TickSource
+    private let onChange: @Sendable (VaultChange) -> Void
+    /// The last change of each table's cached rows (spec reads §6.5). Ticks need not outlive the process: no request does.
+    var marks: [TableID: Tick] = [:]
+    /// The tick of the request that brought each list.
+    var answered: [String: Tick] = [:]
+    var clearedAt = Tick.zero
+    var keyPlaces: [TableID: [RowKey: [Int64]]] = [:]
+    var depth: Int
+    private var isClosed = false
+
+    var meta: MetaTable { MetaTable(connection: connection) }
+    var lists: ListsTable { ListsTable(connection: connection) }
+    var rows: RowsTable { RowsTable(connection: connection) }
+    var queue: QueueTable { QueueTable(connection: connection) }
+    var refusals: RefusalsTable { RefusalsTable(connection: connection) }
+
+    /// Opens or creates a vault.
+    ///
+    /// - Parameters:
+    ///   - file: where it is kept.
+    ///   - owner: whose it is; an existing vault of another owner is refused.
+    ///   - executor: where it runs; nil is a queue of its own.
+    ///   - willCommit: called in the last moment before each commit, for tests that kill the process there.
+    package init(
+        file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
+        willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void
+    ) throws(SyncError) {
+        let opened = try file.open(now: now)
+        do throws(SyncError) {
+            let meta = MetaTable(connection: opened.connection)
+            if let found = try meta.value("owner") {
+                guard found == owner else {
+                    throw SyncError(.storage, "The vault file belongs to another owner; it is left as it is.")
+                }
+            } else {
+                try meta.set("owner", to: owner)
+            }
+            depth = try QueueTable(connection: opened.connection).count()
+        } catch {
+            opened.connection.close()
+            throw error
+        }
+        opened.connection.willCommit = willCommit
+        connection = opened.connection
+        movedAside = opened.movedAside
+        self.ticks = ticks
+        self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")
+        self.onChange = onChange
+    }
+
+    /// Whose vault a file is, without opening it for writing; nil where there is none or it cannot be read.
+    package static func owner(of file: VaultFile, now: Date) -> String? {
+        guard let path = file.path, FileManager.default.fileExists(atPath: path),
+            let opened = try? file.open(now: now)
+        else { return nil }
+        defer { opened.connection.close() }
+        return try? MetaTable(connection: opened.connection).value("owner")
+    }
+
+    /// Closes the file. Later calls throw `closed`.
+    package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        connection.close()
+    }
+
+    /// One write transaction; publishes the change it made once it is durable.
+    func commit<Result>(
+        _ body: (inout VaultChange) throws(SyncError) -> Result
+    ) throws(SyncError) -> Result {
+        try ensureOpen()
+        var change = VaultChange()
+        let depthBefore = depth
+        do throws(SyncError) {
+            let result = try connection.transaction { () throws(SyncError) in try body(&change) }
+            change.queueDepth = depth
+            onChange(change)
+            return result
+        } catch {
+            depth = depthBefore
+            keyPlaces = [:]
+            throw error
+        }
+    }
+
+    func ensureOpen() throws(SyncError) {
+        guard !isClosed else { throw SyncError(.closed, "The store is closed.") }
+    }
+}

@@ -1,0 +1,121 @@
+public import KizunaCore
+public import KizunaPostgREST
+internal import KizunaStore
+internal import Synchronization
+
+/// The client: reads that answer from the device, writes that wait for the server, one store per user.
+///
+/// ```swift
+/// let client = KizunaSyncClient()
+/// try await client.create(.init(url: projectURL, publishableKey: key, dataDirectory: folder))
+/// let receipt = try await client.from("tasks").insert(NewTask(title: "works on a plane"))
+/// ```
+///
+/// One client per store and process; it can be used from any task. Call `create(_:)` first and `close()` last.
+public final class KizunaSyncClient: Sendable {
+    private struct State {
+        var engine: Engine?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let seams: Engine.Seams
+
+    /// Makes a client that does nothing until `create(_:)`.
+    public init() { seams = Engine.Seams() }
+
+    /// Makes a client whose outside world is replaced, for tests.
+    package init(seams: Engine.Seams) { self.seams = seams }
+
+    /// Opens the store and starts to deliver what waits in it. Nothing is sent before the session has settled.
+    ///
+    /// A second call replaces the engine: what ran on the former one completes.
+    ///
+    /// - Throws: `SyncError` with code `invalidConfiguration`, `unwritableDirectory`, `storeTooNew` (the file is left as
+    ///   it is), or `storage`. A damaged file is moved aside and kept, and a new one is started.
+    public func create(_ configuration: KizunaSyncConfiguration) async throws {
+        let former = state.withLock { state in
+            defer { state.engine = nil }
+            return state.engine
+        }
+        await former?.close()
+        let engine = try Engine(configuration, seams: seams)
+        state.withLock { state in
+            state.engine = engine
+            state.isClosed = false
+        }
+    }
+
+    /// A table or view of schema `public`, to read from and write to.
+    public func from(_ table: String) -> OfflineTable { OfflineTable(client: self, schema: "public", table: table) }
+
+    /// A table or view of another exposed schema.
+    public func from(_ table: String, schema: String) -> OfflineTable {
+        OfflineTable(client: self, schema: schema, table: table)
+    }
+
+    /// Hands over the signed-in user's access token; call it at each sign-in and each refresh of the session. A token of
+    /// another user changes to that user's store, and live reads go on with that user's rows alone.
+    ///
+    /// The token is kept in memory and never written to disk.
+    ///
+    /// - Throws: `SyncError` with code `invalidConfiguration` when the text is no JSON Web Token with a subject, or the
+    ///   configuration has a session source; `engineUnavailable` before `create(_:)`.
+    public func setAccessToken(_ token: String) async throws {
+        let claims = try AccessToken(token)
+        try engine().take(.signedIn(userID: claims.userID, accessToken: claims.text))
+    }
+
+    /// Says that the user signed out: cached rows leave the screen at once; unsent writes stay sealed in the user's store
+    /// and are sent at that user's next sign-in.
+    public func signOut() async throws {
+        try engine().take(.signedOut)
+    }
+
+    /// Allows requests again and tries at once whatever waits.
+    public func enableNetwork() async throws { try engine().connectivity.setEnabled(true) }
+
+    /// Sends nothing from now on; requests that are out already get their answer. Not kept over a restart.
+    public func disableNetwork() async throws { try engine().connectivity.setEnabled(false) }
+
+    /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
+    ///
+    /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
+    public func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> {
+        MutationSequence { [self] () throws(SyncError) in
+            let engine = try engine()
+            let feed = PendingFeed(table: TableID(name: table))
+            let id = try engine.addFeed(feed)
+            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            return (feed.mailbox, { engine.removeFeed(id) })
+        }
+    }
+
+    /// The writes the server refused for good, until the app has dealt with them: the present ones, then each change.
+    public var rejectedMutations: MutationSequence<[RejectedMutation]> {
+        MutationSequence { [self] () throws(SyncError) in
+            let engine = try engine()
+            let feed = RefusalFeed()
+            let id = try engine.addFeed(feed)
+            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            return (feed.mailbox, { engine.removeFeed(id) })
+        }
+    }
+
+    /// Ends live reads and waits, and closes the store. Unsent writes stay in it. Calling it again does nothing.
+    public func close() async {
+        let engine = state.withLock { state in
+            defer { state = State(engine: nil, isClosed: true) }
+            return state.engine
+        }
+        await engine?.close()
+    }
+
+    /// The running engine.
+    package func engine() throws(SyncError) -> Engine {
+        let (engine, isClosed) = state.withLock { ($0.engine, $0.isClosed) }
+        if let engine { return engine }
+        if isClosed { throw SyncError(.closed, "The client is closed.") }
+        throw SyncError(.engineUnavailable, "Call create(_:) before using the client.")
+    }
+}

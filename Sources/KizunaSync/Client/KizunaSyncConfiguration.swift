@@ -1,0 +1,93 @@
+public import Foundation
+public import KizunaCore
+public import KizunaPostgREST
+
+/// What `KizunaSyncClient.create(_:)` needs to know.
+public struct KizunaSyncConfiguration: Sendable {
+    /// The Supabase project's URL, for example `https://abc.supabase.co`.
+    public var url: URL
+    /// The project's publishable (anonymous) key. It is sent with each request and never written to disk.
+    public var publishableKey: String
+    /// The folder for the store files. It is made when missing, readable by this user alone.
+    public var dataDirectory: URL
+    /// The app's session, or nil when the app hands over tokens with `setAccessToken(_:)`.
+    public var session: (any SessionSource)?
+    /// What is known of single tables. A table that is not named has the primary key `id` and minted keys.
+    public var tables: [KizunaTable]
+    /// Whether an empty answer is believed when nobody is signed in.
+    public var responseTrust: ResponseTrust
+    /// What is known of the network path; nil believes the network to be up.
+    public var networkAvailability: (any KizunaSyncPathMonitor)?
+    /// Where log lines go.
+    public var log: any LogSink
+    /// How long a request may take.
+    public var requestTimeout: Duration
+    /// Sizes the store and the queue keep to.
+    public var limits: KizunaSyncLimits
+
+    /// Makes a configuration; only the first three have no default.
+    public init(
+        url: URL, publishableKey: String, dataDirectory: URL, session: (any SessionSource)? = nil,
+        tables: [KizunaTable] = [], responseTrust: ResponseTrust = .anySession,
+        networkAvailability: (any KizunaSyncPathMonitor)? = nil, log: any LogSink = SilentLogSink(),
+        requestTimeout: Duration = .seconds(30), limits: KizunaSyncLimits = KizunaSyncLimits()
+    ) {
+        self.url = url
+        self.publishableKey = publishableKey
+        self.dataDirectory = dataDirectory
+        self.session = session
+        self.tables = tables
+        self.responseTrust = responseTrust
+        self.networkAvailability = networkAvailability
+        self.log = log
+        self.requestTimeout = requestTimeout
+        self.limits = limits
+    }
+}
+
+/// What is known of one table.
+public struct KizunaTable: Sendable {
+    /// The table's name.
+    public var name: String
+    /// The schema it is in.
+    public var schema: String
+    /// The columns of the primary key, in order.
+    public var primaryKey: [String]
+    /// Whether a row inserted without a key gets a UUIDv7. Turn it off where the server makes the keys; such a row
+    /// cannot be changed again until it was fetched.
+    public var mintsKeys: Bool
+    /// The columns' types. They decide what a filter means, so declared types let more of it be evaluated offline.
+    public var types: TableTypes
+    /// Foreign keys: the column, and the table whose primary key it holds. A row waits for the row it refers to.
+    public var references: [String: String]
+
+    /// Describes a table; everything but the name has a default.
+    public init(
+        _ name: String, schema: String = "public", primaryKey: [String] = ["id"], mintsKeys: Bool = true,
+        types: TableTypes = TableTypes(), references: [String: String] = [:]
+    ) {
+        self.name = name
+        self.schema = schema
+        self.primaryKey = primaryKey
+        self.mintsKeys = mintsKeys
+        self.types = types
+        self.references = references
+    }
+}
+
+/// Sizes the store and the queue keep to.
+///
+/// Source: spec reads §§ 8.9, 14.
+public struct KizunaSyncLimits: Sendable, Hashable {
+    /// Writes that may wait; one more throws `queueFull`.
+    public var pendingMutations = 10_000
+    /// Bytes of one queued row.
+    public var mutationBytes = 1_048_576
+    /// Bytes of all cached answers; the least recently used go first, never one that is iterated.
+    public var cacheBytes = 64 * 1_048_576
+    /// Cached requests.
+    public var cachedQueries = 2_000
+
+    /// The default sizes.
+    public init() {}
+}

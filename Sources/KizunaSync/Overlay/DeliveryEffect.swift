@@ -1,0 +1,92 @@
+package import KizunaCore
+package import KizunaPostgREST
+package import KizunaStore
+
+/// What a delivered write does to a cached list: the exact change where it is known, else the list is stale
+/// (spec reads §9.5). Pure.
+package struct DeliveryEffect: Sendable {
+    /// What the server says became of the rows of a request.
+    package enum Rows: Sendable {
+        /// Rows after the write, by key, as the server sent them back.
+        case written([RowKey: RawJSON])
+        case deleted([RowKey])
+        /// The server sent no rows, or rows without keys: nothing can be followed.
+        case untold
+    }
+
+    private let rows: Rows
+
+    package init(_ rows: Rows) { self.rows = rows }
+
+    /// The keys whose present rows the edit has to be told.
+    package var keys: [RowKey] {
+        switch rows {
+        case .written(let rows): Array(rows.keys)
+        case .deleted(let keys): keys
+        case .untold: []
+        }
+    }
+
+    /// The change of one list, given those of its rows that carry one of `keys`.
+    package func edit(of list: ListShape, present: [RowKey: RawJSON]) -> ListEdit {
+        var edit = ListEdit()
+        switch rows {
+        case .untold: edit.becomesStale = true
+        case .deleted(let keys):
+            edit.removed = keys.filter { present[$0] != nil }
+            if list.beginsFurtherDown || !edit.removed.isEmpty && list.isLimited { edit.becomesStale = true }
+        case .written(let rows):
+            for key in rows.keys.sorted() {
+                guard let row = rows[key] else { continue }
+                if let before = present[key] {
+                    replace(key, before, by: row, in: list, &edit)
+                } else {
+                    add(key, row, to: list, &edit)
+                }
+            }
+        }
+        if !list.isFollowable, !edit.isEmpty { edit.becomesStale = true }
+        return edit
+    }
+
+    private func replace(
+        _ key: RowKey, _ before: RawJSON, by row: RawJSON, in list: ListShape, _ edit: inout ListEdit
+    ) {
+        guard list.isFollowable else {
+            edit.becomesStale = true
+            return
+        }
+        let known = list.unprojected(before)
+        let isUndecided = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
+        switch list.admits(row) {
+        case .yes: break
+        case .no, .null:
+            edit.removed.append(key)
+            if list.isLimited { edit.becomesStale = true }
+            return
+        case .unknown:
+            if !isUndecided { edit.becomesStale = true }
+        }
+        edit.replaced.append(.init(key: key, json: list.projected(row)))
+        // The row may have another place now.
+        if !list.request.order.allSatisfy({ known.member($0.column) == row.member($0.column) }) {
+            edit.becomesStale = true
+        }
+    }
+
+    private func add(_ key: RowKey, _ row: RawJSON, to list: ListShape, _ edit: inout ListEdit) {
+        switch list.admits(row) {
+        case .no, .null: return
+        case .unknown, .yes where list.isOrdered || list.isLimited || !list.isFollowable:
+            edit.becomesStale = true
+            if list.isFollowable, !list.beginsFurtherDown {
+                edit.appended.append(.init(key: key, json: list.projected(row)))
+            }
+        case .unknown:
+            edit.becomesStale = true
+            edit.appended.append(.init(key: key, json: list.projected(row)))
+        case .yes:
+            edit.appended.append(.init(key: key, json: list.projected(row)))
+        }
+    }
+}

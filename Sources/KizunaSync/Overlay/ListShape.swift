@@ -1,0 +1,87 @@
+package import KizunaCore
+package import KizunaPostgREST
+package import KizunaStore
+
+/// What a list needs to know of its request and its table to lay writes over its rows; made once per list.
+package struct ListShape: Sendable {
+    package let request: TableRequest
+    package let table: TableID
+    package let types: TableTypes
+    package let keyColumns: [String]
+    private let filter: FilterExpression
+    private let columns: SelectedColumns
+
+    package init(request: TableRequest, types: TableTypes, keyColumns: [String]) {
+        self.request = request
+        self.types = types
+        self.keyColumns = keyColumns
+        table = TableID(schema: request.schema, name: request.table)
+        filter = FilterExpression(request.filters)
+        columns = request.selectedColumns
+    }
+
+    /// Whether the request admits a whole row of the table.
+    package func admits(_ row: RawJSON) -> Truth {
+        filter.evaluate(RowView(row), in: types)
+    }
+
+    /// Columns the request's filters and order read.
+    package var decidingColumns: Set<String> {
+        filter.columns.union(request.order.map(\.column))
+    }
+
+    package var isOrdered: Bool { !request.order.isEmpty }
+    package var isLimited: Bool { request.limit != nil || (request.offset ?? 0) > 0 }
+    package var beginsFurtherDown: Bool { (request.offset ?? 0) > 0 }
+
+    /// Whether a row of the answer can be made from the table's own columns.
+    package var isFollowable: Bool {
+        if case .notFollowable = columns { false } else { true }
+    }
+
+    /// A whole row as the request would answer it; a column the row does not carry becomes null, so that optional
+    /// properties decode (spec reads §9.4).
+    package func projected(_ row: RawJSON) -> RawJSON {
+        guard case .list(let list) = columns, let members = try? row.objectMembers() else { return row }
+        return RawJSON(
+            members: list.map { column in
+                RawJSON.Member(name: column.name, value: members.last { $0.name == column.column }?.value ?? .null)
+            })
+    }
+
+    /// An answered row under the table's own column names; columns that cannot be told are left out.
+    package func unprojected(_ row: RawJSON) -> RawJSON {
+        switch columns {
+        case .all: return row
+        case .notFollowable: return RawJSON(members: [])
+        case .list(let list):
+            guard list.contains(where: { $0.name != $0.column }), let members = try? row.objectMembers() else {
+                return row
+            }
+            return RawJSON(
+                members: list.compactMap { column in
+                    members.last { $0.name == column.name }.map {
+                        RawJSON.Member(name: column.column, value: $0.value)
+                    }
+                })
+        }
+    }
+
+    /// An answered row with changes of the table's columns laid over it.
+    package func merged(_ row: RawJSON, with changes: [RawJSON.Member]) -> RawJSON {
+        switch columns {
+        case .all: return row.merging(changes)
+        case .list(let list):
+            return row.merging(
+                list.compactMap { column in
+                    changes.last { $0.name == column.column }.map {
+                        RawJSON.Member(name: column.name, value: $0.value)
+                    }
+                })
+        case .notFollowable:
+            // Plain columns of such a list still carry the table's names; paths, casts and embeds are left as they are.
+            let present = Set(((try? row.objectMembers()) ?? []).map(\.name))
+            return row.merging(changes.filter { present.contains($0.name) })
+        }
+    }
+}

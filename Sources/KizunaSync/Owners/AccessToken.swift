@@ -1,0 +1,30 @@
+internal import Foundation
+package import KizunaCore
+
+/// What a JSON Web Token says of its bearer. The signature is the server's to check.
+package struct AccessToken: Sendable, Equatable {
+    package let text: String
+    /// The `sub` claim: the user's id.
+    package let userID: String
+
+    /// Reads the claims of a token; a text that is no token with a subject is an error.
+    package init(_ text: String) throws(SyncError) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Self.decoded(parts[1]),
+            let claims = try? RawJSON(validating: payload), let subject = claims.member("sub")?.stringValue,
+            !subject.isEmpty
+        else {
+            throw SyncError(
+                .invalidConfiguration,
+                "The access token is no JSON Web Token with a subject; pass the session's access token as it is.")
+        }
+        self.text = text
+        userID = subject
+    }
+
+    private static func decoded(_ part: Substring) -> [UInt8]? {
+        var base64 = part.replacing("-", with: "+").replacing("_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        return Data(base64Encoded: String(base64)).map(Array.init)
+    }
+}

@@ -1,0 +1,15 @@
+package import KizunaCore
+
+/// Whose rows a vault holds: one user's, or nobody's.
+package struct OwnerID: Hashable, Sendable, CustomStringConvertible {
+    /// `nobody`, or `user:` and the user's id.
+    package let text: String
+
+    package static let nobody = OwnerID(text: "nobody")
+    package static func user(_ id: String) -> OwnerID { OwnerID(text: "user:\(id)") }
+
+    package init(text: String) { self.text = text }
+
+    /// Tells nobody from somebody; a user's id stays out of logs.
+    package var description: String { self == .nobody ? "nobody" : "user" }
+}

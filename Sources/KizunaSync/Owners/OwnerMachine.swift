@@ -1,0 +1,122 @@
+package import KizunaCore
+
+/// Decides whose vault is open and whether requests may go out. Pure.
+///
+/// States:
+/// - `opening(owner)`: the vault of `owner` is being opened. → `open`, `failed`.
+/// - `open(owner)`: its rows are served. → `opening` when another owner signs in or the user signs out.
+/// - `failed`: the vault could not be opened; nothing is served. → `opening` at the next owner.
+/// - `closed`: terminal.
+///
+/// Invariants:
+/// - O1: each change of owner has a new generation; what was begun under an older one is never used.
+/// - O2: a session that is restoring, or has no token, never changes the owner.
+/// - O3: requests go out only when the session has settled as the open vault's owner.
+package struct OwnerMachine: Sendable {
+    package enum Event: Sendable {
+        case session(SessionState)
+        case vaultOpened(generation: Int)
+        case vaultFailed(generation: Int)
+        /// The server did not accept the token of this generation.
+        case tokenRejected(token: String)
+        case closed
+    }
+
+    package enum Effect: Sendable, Equatable {
+        /// Close what is open, then open this owner's vault.
+        case open(OwnerID, generation: Int)
+        case close
+        /// Whether requests of the current owner may go out, and with which token (nil: the anonymous key).
+        case credentials(Credentials)
+        case askForToken
+    }
+
+    /// With what requests may go out.
+    package enum Credentials: Sendable, Equatable {
+        /// The session has not settled, or there is no token of the owner: send nothing.
+        case unsettled
+        case anonymous
+        case token(String)
+
+        package var isSettled: Bool { self != .unsettled }
+    }
+
+    private enum State: Sendable, Equatable {
+        case opening
+        case open
+        case failed
+        case closed
+    }
+
+    private var state: State
+    package private(set) var owner: OwnerID
+    package private(set) var generation = 1
+    private var session: SessionState = .restoring
+    private var rejected: String?
+    private var published = Credentials.unsettled
+
+    /// Starts with the vault of the last owner already open.
+    package init(lastOwner: OwnerID) {
+        owner = lastOwner
+        state = .open
+    }
+
+    package var credentials: Credentials { published }
+
+    package mutating func handle(_ event: Event) -> [Effect] {
+        guard state != .closed else { return [] }
+        var effects: [Effect] = []
+        switch event {
+        case .session(let next):
+            session = next
+            if case .signedIn(_, let token) = next, token != rejected { rejected = nil }
+            if let settled = settledOwner, settled != owner {
+                owner = settled
+                generation += 1
+                state = .opening
+                publish(&effects)
+                effects.append(.open(settled, generation: generation))
+            }
+        case .vaultOpened(let opened):
+            guard opened == generation, state == .opening else { return [] }
+            state = .open
+        case .vaultFailed(let failed):
+            guard failed == generation, state == .opening else { return [] }
+            state = .failed
+        case .tokenRejected(let token):
+            guard case .signedIn(_, token) = session, rejected != token else { return [] }
+            rejected = token
+            effects.append(.askForToken)
+        case .closed:
+            state = .closed
+            return [.close]
+        }
+        publish(&effects)
+        return effects
+    }
+
+    private var settledOwner: OwnerID? {
+        switch session {
+        case .restoring: nil
+        case .signedIn(let userID, _): .user(userID)
+        case .signedOut: .nobody
+        }
+    }
+
+    private mutating func publish(_ effects: inout [Effect]) {
+        let next = reading
+        guard next != published else { return }
+        published = next
+        effects.append(.credentials(next))
+    }
+
+    private var reading: Credentials {
+        guard state == .open else { return .unsettled }
+        switch session {
+        case .restoring: return .unsettled
+        case .signedIn(let userID, let token):
+            return owner == .user(userID) && token != rejected ? .token(token) : .unsettled
+        case .signedOut: return owner == .nobody ? .anonymous : .unsettled
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import KizunaCore
+
+/// Who is signed in, as the app's auth library knows it.
+///
+/// A lost session is not a sign-out: a source says `signedOut` only when the user signed out, or when it is certain
+/// that nobody is signed in. While it cannot tell (a refresh failed offline, the Keychain is locked) it says nothing
+/// or `restoring`.
+///
+/// Source: design §2.4; spec reads §10.
+public enum SessionState: Sendable, Equatable {
+    /// A stored session is being restored; until it has, the last owner's rows are shown and nothing is sent.
+    case restoring
+    /// A user is signed in.
+    case signedIn(userID: String, accessToken: String)
+    /// Nobody is signed in.
+    case signedOut
+}
+
+extension SessionState: CustomStringConvertible {
+    /// The case alone; never the token.
+    public var description: String {
+        switch self {
+        case .restoring: "restoring"
+        case .signedIn: "signedIn"
+        case .signedOut: "signedOut"
+        }
+    }
+}
+
+/// The port to the app's auth library.
+public protocol SessionSource: Sendable {
+    /// The session's states: the current one first, then each change. Called once per `create(_:)`.
+    func states() -> AsyncStream<SessionState>
+
+    /// A token for the signed-in user after the server did not accept the last one; nil when there is none now.
+    /// Throws when it cannot be had at the moment (offline).
+    func freshToken() async throws -> String?
+}

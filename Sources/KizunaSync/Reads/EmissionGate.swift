@@ -1,0 +1,45 @@
+package import KizunaCore
+
+/// Holds back the emissions of a `networkFirstThenCache` read until the server has answered or cannot be reached; the
+/// other strategies show what the device has at once (seed "Reactive reads", behaviour matrix). Pure.
+package struct EmissionGate: Sendable {
+    package enum Ruling: Sendable, Equatable {
+        case hold
+        case open
+        /// The read fails: nothing is cached, or the server itself answered with an error.
+        case fail(SyncError)
+    }
+
+    package private(set) var isOpen: Bool
+
+    package init(_ strategy: SequenceReadStrategy) {
+        isOpen = strategy != .networkFirstThenCache
+    }
+
+    package mutating func answered() { isOpen = true }
+
+    /// An attempt failed before anything was shown.
+    package mutating func failed(_ failure: SyncError, hasRows: Bool) -> Ruling {
+        guard !isOpen else { return .open }
+        let isConnectivity = failure.code == .connectivity || failure.code == .networkDisabled
+        guard isConnectivity, hasRows else { return .fail(failure) }
+        isOpen = true
+        return .open
+    }
+
+    /// The refresh waits for a network that is known to be down.
+    package mutating func paused(isDisabled: Bool, hasRows: Bool) -> Ruling {
+        let failure =
+            isDisabled
+            ? SyncError(.networkDisabled, "The network is switched off, and nothing is stored for this read.")
+            : SyncError(.connectivity, "The network is known to be down, and nothing is stored for this read.")
+        return failed(failure, hasRows: hasRows)
+    }
+
+    /// The session did not settle in time: what is stored is shown, if anything is.
+    package mutating func sessionWaited(hasRows: Bool) -> Ruling {
+        guard !isOpen, hasRows else { return isOpen ? .open : .hold }
+        isOpen = true
+        return .open
+    }
+}

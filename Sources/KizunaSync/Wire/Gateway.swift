@@ -1,0 +1,137 @@
+package import KizunaCore
+package import KizunaPostgREST
+
+/// Makes the requests of this package and turns what comes back into rows or errors. Adds the headers that hold the
+/// key and the token at the moment of sending; nothing keeps them.
+package struct Gateway: Sendable {
+    /// The project's URL without a trailing slash.
+    package let base: String
+    package let publishableKey: String
+    package let transport: any WireTransport
+    package let environment: SyncEnvironment
+    package let timeout: Duration
+
+    package init(
+        base: String, publishableKey: String, transport: any WireTransport, environment: SyncEnvironment,
+        timeout: Duration
+    ) {
+        self.base = base
+        self.publishableKey = publishableKey
+        self.transport = transport
+        self.environment = environment
+        self.timeout = timeout
+    }
+
+    /// Why a read brought no answer that can be used.
+    package struct ReadFailure: Error, Sendable {
+        package let error: SyncError
+        package let retryAfter: Duration?
+        /// The token the server did not accept.
+        package var rejectedToken: String?
+    }
+
+    /// Sends a read. A 503 or 520 is repeated after 1, 2 and 4 s; a transport failure is not, so that a dead network is
+    /// seen at once (seed "Refresh lifecycle").
+    package func read(
+        _ request: TableRequest, as credentials: OwnerMachine.Credentials
+    ) async throws -> WireResponse {
+        var wire = WireRequest(
+            method: request.method, url: base + "/rest/v1" + request.target,
+            headers: request.headers + identity(credentials), timeout: timeout)
+        var repeats = 0
+        while true {
+            let response = try await exchange(wire, table: request.table)
+            if response.status == 503 || response.status == 520, repeats < RetrySchedule.busyServer.count {
+                try await environment.sleep(RetrySchedule.busyServer[repeats])
+                repeats += 1
+                wire.headers.removeAll { $0.name == "X-Retry-Count" }
+                wire.headers.append(WireHeader("X-Retry-Count", "\(repeats)"))
+                continue
+            }
+            guard (200..<300).contains(response.status) else {
+                throw failure(of: response, table: request.table, credentials)
+            }
+            return response
+        }
+    }
+
+    /// Sends a write and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
+    package func write(_ request: WireRequest, as credentials: OwnerMachine.Credentials) async throws -> WireResponse {
+        var wire = request
+        wire.url = base + "/rest/v1" + request.url
+        wire.headers += identity(credentials)
+        wire.timeout = timeout
+        return try await transport.send(wire)
+    }
+
+    private func identity(_ credentials: OwnerMachine.Credentials) -> [WireHeader] {
+        let bearer =
+            switch credentials {
+            case .token(let token): token
+            case .anonymous, .unsettled: publishableKey
+            }
+        return [
+            WireHeader("apikey", publishableKey), WireHeader("Authorization", "Bearer \(bearer)"),
+            WireHeader("X-Client-Info", "kizunasync-swift/\(KizunaSyncVersion.current)"),
+        ]
+    }
+
+    private func exchange(_ wire: WireRequest, table: String) async throws -> WireResponse {
+        do {
+            return try await transport.send(wire)
+        } catch let failure as WireFailure {
+            throw ReadFailure(error: .init(failure, table: table), retryAfter: nil)
+        }
+    }
+
+    private func failure(
+        of response: WireResponse, table: String, _ credentials: OwnerMachine.Credentials
+    ) -> ReadFailure {
+        let server = ServerFailure(status: response.status, body: response.body)
+        var failure = ReadFailure(
+            error: SyncError(.server, "The server answered the read with an error.", table: table, server: server),
+            retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+        if response.status == 401, case .token(let token) = credentials { failure.rejectedToken = token }
+        return failure
+    }
+}
+
+/// The `Retry-After` header.
+package enum RetryAfter {
+    /// Seconds as a number; a date is ignored, since the device's clock may be wrong.
+    package static func duration(_ value: String?) -> Duration? {
+        guard let value, let seconds = Int(value), seconds >= 0 else { return nil }
+        return .seconds(seconds)
+    }
+}
+
+extension SyncError {
+    /// The lack of an answer as this package's error.
+    package init(_ failure: WireFailure, table: String?) {
+        switch failure.kind {
+        case .notSent, .outcomeUnknown:
+            self.init(
+                .connectivity, "The server could not be reached (\(failure.reason)); it is tried again.", table: table,
+                underlying: failure)
+        case .unusable:
+            self.init(
+                .connectivity, "The request cannot be sent (\(failure.reason)); check the project's URL.",
+                table: table, underlying: failure)
+        }
+    }
+}
+
+extension SyncEnvironment {
+    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    package func sleep(_ delay: Duration) async throws {
+        let gate = Gate()
+        let ticket = clock.schedule(after: delay) { gate.open() }
+        defer { ticket.cancel() }
+        try await withTaskCancellationHandler {
+            await gate.wait()
+            try Task.checkCancellation()
+        } onCancel: {
+            gate.open()
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import Foundation
+package import KizunaCore
+package import KizunaPostgREST
+package import KizunaStore
+
+// How an app's write becomes queue entries. Every write is a queue entry first (design §2.3).
+
+extension Engine {
+    /// Queues rows to add, all or none.
+    package func enqueue(
+        inserting rows: [RawJSON], into table: TableID, upsert: (onConflict: [String], ignoresDuplicates: Bool)? = nil
+    ) async throws -> WriteReceipt {
+        var entries: [QueueEntry] = []
+        for row in rows { entries.append(try entry(inserting: row, into: table, upsert: upsert)) }
+        return try await enqueue(entries)
+    }
+
+    /// Queues an update or delete.
+    package func enqueue(
+        _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem]
+    ) async throws -> WriteReceipt {
+        if case .update(let patch, _) = operation { try ensureFits(patch, table) }
+        let keys = FilterExpression(filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
+        return try await enqueue([
+            QueueEntry(
+                id: mintedID(), table: table, operation: operation, rowKeys: keys, createdAt: environment.wallClock())
+        ])
+    }
+
+    private func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
+        let handle = try handle()
+        let stored = try await handle.vault.enqueue(entries, limit: configuration.limits.pendingMutations)
+        return WriteReceipt(engine: self, entries: stored)
+    }
+
+    private func entry(
+        inserting row: RawJSON, into table: TableID, upsert: (onConflict: [String], ignoresDuplicates: Bool)?
+    ) throws(SyncError) -> QueueEntry {
+        try ensureFits(row, table)
+        let facts = tables(table)
+        var row = row
+        var isMinted = false
+        if let column = facts.keyColumns.first, facts.keyColumns.count == 1, facts.mintsKeys,
+            row.member(column).map(\.isNull) ?? true, upsert?.onConflict.isEmpty ?? true
+                || upsert?.onConflict == facts.keyColumns
+        {
+            row = row.merging([.init(name: column, value: RawJSON(string: mintedID()))])
+            isMinted = true
+        }
+        let keys = row.rowKey(columns: facts.keyColumns).map { [$0] } ?? []
+        let operation: QueueEntry.Operation
+        if let upsert {
+            guard upsert.onConflict.allSatisfy({ row.member($0) != nil }) else {
+                throw SyncError(
+                    .notQueueable, "An upsert must carry a value for each column of onConflict.", table: table.name)
+            }
+            operation = .upsert(row: row, onConflict: upsert.onConflict, ignoresDuplicates: upsert.ignoresDuplicates)
+        } else {
+            operation = .insert(row: row)
+        }
+        return QueueEntry(
+            id: mintedID(), table: table, operation: operation, rowKeys: keys, isKeyMinted: isMinted,
+            createdAt: environment.wallClock())
+    }
+
+    private func ensureFits(_ json: RawJSON, _ table: TableID) throws(SyncError) {
+        guard json.bytes.count <= configuration.limits.mutationBytes else {
+            throw SyncError(
+                .notQueueable,
+                "The row has \(json.bytes.count) bytes; at most \(configuration.limits.mutationBytes) can be queued.",
+                table: table.name)
+        }
+    }
+
+    /// A UUIDv7: it sorts by the time it was made, so new rows lie together in the server's index.
+    private func mintedID() -> String {
+        UUIDv7.text(
+            milliseconds: UInt64(max(0, environment.wallClock().timeIntervalSince1970 * 1000)),
+            random: (environment.random(), environment.random()))
+    }
+}

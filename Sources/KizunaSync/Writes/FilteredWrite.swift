@@ -1,0 +1,63 @@
+public import KizunaCore
+public import KizunaPostgREST
+internal import KizunaStore
+
+/// An update or delete of the rows that match its filters. A value: nothing is written before `execute()`.
+public struct FilteredWrite: OfflinePostgrestFilterBuilder {
+    package let client: KizunaSyncClient
+    /// The request whose filters say which rows.
+    public var request: TableRequest
+    let patch: Result<RawJSON?, any Error>
+    private var allowsEveryRow = false
+
+    package init(client: KizunaSyncClient, request: TableRequest, patch: Result<RawJSON?, any Error>) {
+        self.client = client
+        self.request = request
+        self.patch = patch
+    }
+
+    /// Lets the write touch every row of the table; without a filter or this, `execute()` throws `unfilteredWrite`.
+    public func everyRow() -> Self {
+        var copy = self
+        copy.allowsEveryRow = true
+        return copy
+    }
+
+    /// Queues the write. Durable when this returns: it shows at once in every live read it belongs to, and reaches the
+    /// server when the network is there.
+    ///
+    /// - Throws: `SyncError`: `unfilteredWrite`, `notQueueable` (a limit, a referenced table, or values that are no JSON
+    ///   object), `queueFull`, `diskFull`, `storage`; nothing is queued then.
+    @discardableResult
+    public func execute() async throws -> WriteReceipt {
+        let filters = request.filters
+        guard allowsEveryRow || !filters.isEmpty else {
+            throw SyncError(
+                .unfilteredWrite,
+                "An update or delete without a filter would touch every row; add a filter, or say everyRow().",
+                table: request.table)
+        }
+        guard request.isFilterOnly else {
+            throw SyncError(
+                .notQueueable, "A queued update or delete takes filters alone: no limit, order, count or other shape.",
+                table: request.table)
+        }
+        let conditions = filters.map { QueueEntry.Filter(name: $0.name, value: $0.value) }
+        let operation: QueueEntry.Operation =
+            if let patch = try patch.get() {
+                .update(patch: patch, filters: conditions)
+            } else {
+                .delete(filters: conditions)
+            }
+        return try await client.engine().enqueue(
+            operation, on: TableID(schema: request.schema, name: request.table), filters: filters)
+    }
+}
+
+extension TableRequest {
+    /// Whether the request says nothing but which rows.
+    var isFilterOnly: Bool {
+        shape == .rows && !isHead && count == nil && limit == nil && offset == nil && order.isEmpty
+            && preferences.isEmpty && referencedWindow.isEmpty && referencedOrder.isEmpty
+    }
+}

@@ -1,0 +1,34 @@
+public import KizunaCore
+
+/// Lists of writes as they change: the present list first, then each newer one. State, not events: a slow reader gets
+/// the newest. It can be iterated again.
+public struct MutationSequence<Element: Sendable>: AsyncSequence, Sendable {
+    package typealias Start =
+        @Sendable () throws(SyncError) -> (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)
+
+    private let start: Start
+
+    package init(_ start: @escaping Start) { self.start = start }
+
+    /// Starts following when the first element is asked for.
+    public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
+
+    /// Follows the list for one reader. Not to be shared between tasks.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let start: Start
+        private var running: (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)?
+
+        init(start: @escaping Start) { self.start = start }
+
+        deinit { running?.stop() }
+
+        /// The next list; nil when the client has closed.
+        ///
+        /// - Throws: `SyncError` when the client is not created or closed, or its store cannot be read;
+        ///   `CancellationError` when the calling task is cancelled.
+        public func next() async throws -> Element? {
+            if running == nil { running = try start() }
+            return try await running?.mailbox.next()
+        }
+    }
+}

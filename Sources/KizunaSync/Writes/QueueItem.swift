@@ -1,0 +1,83 @@
+package import KizunaCore
+package import KizunaStore
+
+/// A queued write as the queue's machine sees it: its place, what it touches, and how it may share a request.
+package struct QueueItem: Sendable, Equatable, Identifiable {
+    /// Something a write touches. Two writes that touch the same thing are sent in queue order (design §5, lanes).
+    package enum Token: Hashable, Sendable {
+        case row(TableID, RowKey)
+        /// Rows that cannot be named: in the way of every write of the table.
+        case wholeTable(TableID)
+        case group(String)
+    }
+
+    package let id: String
+    package let sequence: Int64
+    package let table: TableID
+    package let tokens: Set<Token>
+    /// Writes of equal signature may travel in one request; nil travels alone.
+    package let signature: String?
+    package let bytes: Int
+    /// Rows that exist only if this write is accepted.
+    package let creates: Set<RowKey>
+    /// The rows the write needs to exist: its own keys, when it is not the one that makes them.
+    package let needs: Set<RowKey>
+    package let group: String?
+    /// Whether an earlier request may have carried it to the server.
+    package var maybeSent: Bool
+
+    package init(
+        id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?, bytes: Int,
+        creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil, maybeSent: Bool = false
+    ) {
+        self.id = id
+        self.sequence = sequence
+        self.table = table
+        self.tokens = tokens
+        self.signature = signature
+        self.bytes = bytes
+        self.creates = creates
+        self.needs = needs
+        self.group = group
+        self.maybeSent = maybeSent
+    }
+
+    /// Makes an item of a stored entry; `parents` are the rows of other tables it refers to by declared foreign keys.
+    package init(_ entry: QueueEntry, parents: [Token] = []) {
+        var tokens = Set(parents)
+        if let group = entry.group { tokens.insert(.group(group)) }
+        if entry.rowKeys.isEmpty, !entry.isServerKeyedInsert { tokens.insert(.wholeTable(entry.table)) }
+        for key in entry.rowKeys { tokens.insert(.row(entry.table, key)) }
+        var signature: String?
+        var creates: Set<RowKey> = []
+        var bytes = 0
+        switch entry.operation {
+        case .insert(let row):
+            signature = "insert \(Self.columns(row))"
+            creates = Set(entry.rowKeys)
+            bytes = row.bytes.count
+        case .upsert(let row, let onConflict, let ignores):
+            signature = "upsert \(onConflict) \(ignores) \(Self.columns(row))"
+            creates = Set(entry.rowKeys)
+            bytes = row.bytes.count
+        case .update(let patch, _): bytes = patch.bytes.count
+        case .delete: break
+        }
+        self.init(
+            id: entry.id, sequence: entry.sequence, table: entry.table, tokens: tokens,
+            signature: entry.group == nil ? signature : nil, bytes: bytes, creates: creates,
+            needs: creates.isEmpty ? Set(entry.rowKeys) : [], group: entry.group, maybeSent: entry.maybeSent)
+    }
+
+    /// Rows with other columns may not share a request: an absent column would become null instead of its default.
+    private static func columns(_ row: RawJSON) -> String {
+        ((try? row.objectMembers()) ?? []).map(\.name).sorted().joined(separator: "\u{1F}")
+    }
+}
+
+extension QueueEntry {
+    /// An insert whose key the server makes: it touches no row that another write could name.
+    package var isServerKeyedInsert: Bool {
+        if case .insert = operation { rowKeys.isEmpty } else { false }
+    }
+}

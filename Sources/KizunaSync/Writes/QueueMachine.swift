@@ -1,0 +1,494 @@
+package import KizunaCore
+
+/// Decides which queued write is sent when, and what each answer means for it. Pure: events in, effects out.
+///
+/// States of an item, and where each may go:
+/// - `waiting`: → `sending` when nothing earlier touches the same rows and the queue may send.
+/// - `sending(flight)`: a request holding it is out, or is being noted as about to leave. → `waiting` (no verdict),
+///   `verifying`, `settling`.
+/// - `verifying(flight)`: the server is asked whether it has the row already. → `settling`, `waiting`.
+/// - `settling(flight)`: the verdict is being written down. → gone, or `settling` again when the disk refuses.
+/// - `parked(until)`: this item's own wait. → `waiting`.
+///
+/// Invariants:
+/// - Q1: an item leaves only by a committed verdict or by the app's own hand.
+/// - Q2: two items that touch the same thing are never out together, and the earlier goes first.
+/// - Q3: after every failure a timer of its own runs; nothing waits for another write to wake it.
+/// - Q4: nothing is sent while the network is switched off or the session is not ready.
+/// - Q5: a refusal takes along only what depends on it.
+/// - Q6: a verdict that cannot be written down is written down later; it is never asked for again blindly.
+package struct QueueMachine: Sendable {
+    package enum Event: Sendable {
+        /// Writes were accepted, in queue order; also those found when the store was opened.
+        case queued([QueueItem])
+        /// The app took a write out, or local data was cleared.
+        case withdrawn([String])
+        /// The answer, or its absence, for a flight. `jitter` is a fraction of [0, 1).
+        case answered(flight: Int, AnswerVerdict, jitter: Double)
+        /// No whole answer came; `wasHandled` is false when it is proved that the server did not handle it.
+        case unanswered(flight: Int, mayHaveBeenHandled: Bool, reason: String, jitter: Double)
+        /// The note that precedes a send could not be written; nothing was sent.
+        case notNoted(flight: Int, jitter: Double)
+        /// Which of a flight's writes the server already has.
+        case verified(flight: Int, present: Set<String>)
+        /// The verdict is on disk.
+        case committed(flight: Int)
+        case commitFailed(flight: Int, jitter: Double)
+        case timerFired(timer: Int)
+        case pathChanged(isUp: Bool)
+        case networkSwitched(isEnabled: Bool)
+        /// Whether there is a token of the queue's owner to send with.
+        case sessionChanged(isReady: Bool)
+        case foregrounded
+        /// `sync()` or a wake: try now whatever waits.
+        case hurried
+        case ended
+    }
+
+    package enum Effect: Sendable, Equatable {
+        /// Note durably that these may be sent, then send them in one request.
+        case send(flight: Int, ids: [String])
+        /// Ask the server which of these rows it has.
+        case verify(flight: Int, ids: [String])
+        /// Write down: accepted. `resent` tells those whose earlier send had no known outcome.
+        case commitDelivered(flight: Int, ids: [String])
+        /// Write down: refused, with those that depend on it.
+        case commitRefused(flight: Int, id: String, dependants: [String], ServerFailure)
+        /// Write down that a send gave no verdict, and whether it may have been handled.
+        case noteFailure(ids: [String], maybeSent: [String: Bool], reason: String)
+        case startTimer(timer: Int, after: Duration)
+        case cancelTimer(timer: Int)
+        /// Ask the session for a fresh token; once until it changes.
+        case requestSession
+        case publish(QueueState)
+    }
+
+    /// What the queue is doing, for status and health.
+    package enum QueueState: Sendable, Equatable {
+        case idle
+        case draining
+        case waitingForNetwork
+        case waitingForSession
+        case retrying(failures: Int)
+    }
+
+    private enum ItemState: Sendable, Equatable {
+        case waiting
+        case sending(Int)
+        case verifying(Int)
+        case settling(Int)
+        case parked
+    }
+
+    private struct Tracked: Sendable {
+        var item: QueueItem
+        var state = ItemState.waiting
+        /// Answers in a row that settled nothing for this item.
+        var unsettled = 0
+        /// Most items it may share a request with; halves when a shared request is refused.
+        var batchLimit = Int.max
+        /// Whether it now waits for everything before it: it referred to a row that is not there yet.
+        var isStrict = false
+    }
+
+    private struct Flight: Sendable {
+        var ids: [String]
+        var before: [String: Bool]
+        var outcome: Effect?
+        /// The refusal to fall back on when the server turns out not to have the rows.
+        var duplicate: ServerFailure?
+    }
+
+    package struct Limits: Sendable {
+        package var flights = 4
+        package var batchRows = 500
+        package var batchBytes = 512 * 1024
+        package init() {}
+    }
+
+    private enum TimerUse: Sendable, Equatable {
+        case everything
+        case item(String)
+        case commit(Int)
+    }
+
+    private var order: [String] = []
+    private var tracked: [String: Tracked] = [:]
+    private var flights: [Int: Flight] = [:]
+    private var timers: [Int: TimerUse] = [:]
+    private var failures = 0
+    private var isPathUp: Bool
+    private var isEnabled: Bool
+    private var isSessionReady: Bool
+    private var hasAskedSession = false
+    private var hasEnded = false
+    private var published = QueueState.idle
+    private var lastID = 0
+    private let limits: Limits
+
+    private static let unsettledLimit = 5
+    private static let blindProbe = Duration.seconds(60)
+    private static let longestRetryAfter = Duration.seconds(600)
+
+    package init(isPathUp: Bool, isEnabled: Bool, isSessionReady: Bool, limits: Limits = Limits()) {
+        self.isPathUp = isPathUp
+        self.isEnabled = isEnabled
+        self.isSessionReady = isSessionReady
+        self.limits = limits
+    }
+
+    package var state: QueueState { published }
+    package var depth: Int { order.count }
+
+    package mutating func handle(_ event: Event) -> [Effect] {
+        guard !hasEnded else { return [] }
+        var effects: [Effect] = []
+        switch event {
+        case .queued(let items):
+            for item in items where tracked[item.id] == nil {
+                tracked[item.id] = Tracked(item: item)
+                order.append(item.id)
+            }
+        case .withdrawn(let ids): remove(ids)
+        case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
+        case .unanswered(let flight, let mayHaveBeenHandled, let reason, let jitter):
+            release(flight, mayHaveBeenHandled: mayHaveBeenHandled, reason: reason, &effects)
+            backOff(nil, jitter, &effects)
+        case .notNoted(let flight, let jitter):
+            for id in flights.removeValue(forKey: flight)?.ids ?? [] { tracked[id]?.state = .waiting }
+            backOff(nil, jitter, &effects)
+        case .verified(let flight, let present): verified(flight, present, &effects)
+        case .committed(let flight):
+            if let ended = flights.removeValue(forKey: flight) { remove(endedIDs(ended)) }
+        case .commitFailed(let flight, let jitter):
+            guard flights[flight] != nil else { break }
+            startTimer(.commit(flight), RetrySchedule.refresh.wait(afterFailure: 2).jittered(jitter), &effects)
+        case .timerFired(let timer): fired(timer, &effects)
+        case .pathChanged(let isUp):
+            isPathUp = isUp
+            if isUp { hurry(&effects) }
+        case .networkSwitched(let enabled):
+            isEnabled = enabled
+            if enabled { hurry(&effects) } else { cancelTimers(of: .everything, &effects) }
+        case .sessionChanged(let isReady):
+            isSessionReady = isReady
+            hasAskedSession = false
+            if isReady { hurry(&effects) }
+        case .foregrounded, .hurried:
+            hurry(&effects)
+            // Asked for by hand: try even while the monitor says offline.
+            failures = isPathUp ? 0 : 1
+        case .ended:
+            hasEnded = true
+            return timers.keys.sorted().map { .cancelTimer(timer: $0) }
+        }
+        startWhatMayStart(&effects)
+        publish(&effects)
+        return effects
+    }
+}
+
+// MARK: - Choosing what to send
+
+extension QueueMachine {
+    private var isWaitingForAll: Bool { timers.values.contains(.everything) }
+
+    private mutating func startWhatMayStart(_ effects: inout [Effect]) {
+        guard isEnabled, isSessionReady, !isWaitingForAll, !order.isEmpty else { return }
+        guard isPathUp || failures > 0 else {
+            // The monitor can be wrong: look anyway once in a while.
+            if flights.isEmpty { startTimer(.everything, Self.blindProbe, &effects) }
+            return
+        }
+        var blocked: Set<QueueItem.Token> = []
+        var blockedTables: Set<String> = []
+        var busy = flights.count
+        var isAnythingBefore = false
+        var skip: Set<String> = []
+        for (position, id) in order.enumerated() {
+            guard busy < limits.flights else { break }
+            guard !skip.contains(id), let entry = tracked[id] else { continue }
+            let isFree =
+                entry.state == .waiting && !(entry.isStrict && isAnythingBefore)
+                && !Self.conflicts(entry.item.tokens, with: blocked, blockedTables)
+            if isFree {
+                let ids = batch(startingAt: position, blocked: blocked, blockedTables)
+                lastID += 1
+                flights[lastID] = Flight(ids: ids, before: maybeSent(ids))
+                for member in ids {
+                    tracked[member]?.state = .sending(lastID)
+                    tracked[member]?.item.maybeSent = true
+                    Self.block(tracked[member]?.item.tokens ?? [], &blocked, &blockedTables)
+                }
+                skip.formUnion(ids)
+                busy += 1
+                effects.append(.send(flight: lastID, ids: ids))
+            } else {
+                Self.block(entry.item.tokens, &blocked, &blockedTables)
+            }
+            isAnythingBefore = true
+        }
+    }
+
+    /// The items that travel with the one at `position`: those right behind it of the same kind, until a bound or a
+    /// write that is not free.
+    private func batch(
+        startingAt position: Int, blocked: Set<QueueItem.Token>, _ blockedTables: Set<String>
+    ) -> [String] {
+        guard let first = tracked[order[position]], let signature = first.item.signature else { return [order[position]] }
+        var ids = [first.item.id]
+        var bytes = first.item.bytes
+        var limit = min(limits.batchRows, first.batchLimit)
+        var tokens = first.item.tokens
+        for id in order[(position + 1)...] {
+            guard let next = tracked[id], next.state == .waiting, !next.isStrict, next.item.signature == signature,
+                next.item.table == first.item.table, next.item.tokens.isDisjoint(with: tokens),
+                next.item.maybeSent == first.item.maybeSent,
+                !Self.conflicts(next.item.tokens, with: blocked, blockedTables)
+            else { break }
+            limit = min(limit, next.batchLimit)
+            bytes += next.item.bytes
+            guard ids.count + 1 <= limit, bytes <= limits.batchBytes else { break }
+            ids.append(id)
+            tokens.formUnion(next.item.tokens)
+        }
+        return ids
+    }
+
+    private static func conflicts(
+        _ tokens: Set<QueueItem.Token>, with blocked: Set<QueueItem.Token>, _ blockedTables: Set<String>
+    ) -> Bool {
+        tokens.contains { token in
+            if blocked.contains(token) { return true }
+            switch token {
+            case .row(let table, _): return blocked.contains(.wholeTable(table))
+            case .wholeTable(let table): return blockedTables.contains("\(table.schema).\(table.name)")
+            case .group: return false
+            }
+        }
+    }
+
+    private static func block(
+        _ tokens: Set<QueueItem.Token>, _ blocked: inout Set<QueueItem.Token>, _ blockedTables: inout Set<String>
+    ) {
+        blocked.formUnion(tokens)
+        for token in tokens {
+            switch token {
+            case .row(let table, _), .wholeTable(let table): blockedTables.insert("\(table.schema).\(table.name)")
+            case .group: break
+            }
+        }
+    }
+
+    private func maybeSent(_ ids: [String]) -> [String: Bool] {
+        Dictionary(uniqueKeysWithValues: ids.map { ($0, tracked[$0]?.item.maybeSent ?? false) })
+    }
+}
+
+// MARK: - What answers mean
+
+extension QueueMachine {
+    private mutating func answered(
+        _ number: Int, _ verdict: AnswerVerdict, _ jitter: Double, _ effects: inout [Effect]
+    ) {
+        guard let flight = flights[number], flight.outcome == nil else { return }
+        switch verdict {
+        case .delivered:
+            failures = 0
+            settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
+        case .unavailable(let retryAfter):
+            release(number, mayHaveBeenHandled: false, reason: "unavailable", &effects)
+            backOff(retryAfter, jitter, &effects)
+        case .needsSession:
+            release(number, mayHaveBeenHandled: false, reason: "needs session", &effects)
+            isSessionReady = false
+            if !hasAskedSession {
+                hasAskedSession = true
+                effects.append(.requestSession)
+            }
+        case .unsettled(let failure):
+            failures = 0
+            unsettled(number, flight, failure, jitter, &effects)
+        case .duplicate(let failure) where flight.before.values.contains(true):
+            flights[number]?.duplicate = failure
+            for id in flight.ids { tracked[id]?.state = .verifying(number) }
+            effects.append(.verify(flight: number, ids: flight.ids))
+        case .missingReference where isBehindOthers(flight.ids):
+            failures = 0
+            for id in flight.ids { tracked[id]?.isStrict = true }
+            release(number, mayHaveBeenHandled: false, reason: "waits for the rows it refers to", &effects)
+        case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure), .refused(let failure):
+            failures = 0
+            refused(number, flight, failure, &effects)
+        }
+    }
+
+    /// A request of one write is refused for good; one of several is cut in halves until the guilty one stands alone.
+    private mutating func refused(
+        _ number: Int, _ flight: Flight, _ failure: ServerFailure, _ effects: inout [Effect]
+    ) {
+        guard flight.ids.count > 1 else {
+            let id = flight.ids[0]
+            let refusal = Effect.commitRefused(flight: number, id: id, dependants: dependants(of: id), failure)
+            return settle(number, refusal, &effects)
+        }
+        halve(flight.ids)
+        release(number, mayHaveBeenHandled: false, reason: "shared request refused", &effects)
+    }
+
+    private mutating func unsettled(
+        _ number: Int, _ flight: Flight, _ failure: ServerFailure, _ jitter: Double, _ effects: inout [Effect]
+    ) {
+        for id in flight.ids { tracked[id]?.unsettled += 1 }
+        let most = flight.ids.compactMap { tracked[$0]?.unsettled }.max() ?? 0
+        guard most < Self.unsettledLimit else {
+            for id in flight.ids where flight.ids.count > 1 { tracked[id]?.unsettled = 0 }
+            return refused(number, flight, failure, &effects)
+        }
+        release(number, mayHaveBeenHandled: true, reason: failure.code ?? "HTTP \(failure.status)", &effects)
+        for id in flight.ids {
+            tracked[id]?.state = .parked
+            startTimer(.item(id), RetrySchedule.refresh.wait(afterFailure: most).jittered(jitter), &effects)
+        }
+    }
+
+    private mutating func verified(_ number: Int, _ present: Set<String>, _ effects: inout [Effect]) {
+        guard let flight = flights[number], let failure = flight.duplicate, flight.outcome == nil else { return }
+        let delivered = flight.ids.filter { present.contains($0) }
+        let absent = flight.ids.filter { !present.contains($0) }
+        guard !delivered.isEmpty else { return refused(number, flight, failure, &effects) }
+        flights[number]?.ids = delivered
+        for id in absent {
+            tracked[id]?.state = .waiting
+            tracked[id]?.item.maybeSent = false
+        }
+        if !absent.isEmpty {
+            halve(absent)
+            effects.append(
+                .noteFailure(
+                    ids: absent, maybeSent: Dictionary(uniqueKeysWithValues: absent.map { ($0, false) }),
+                    reason: "not on the server"))
+        }
+        settle(number, .commitDelivered(flight: number, ids: delivered), &effects)
+    }
+
+    private mutating func settle(_ number: Int, _ outcome: Effect, _ effects: inout [Effect]) {
+        flights[number]?.outcome = outcome
+        for id in flights[number]?.ids ?? [] { tracked[id]?.state = .settling(number) }
+        effects.append(outcome)
+    }
+
+    /// Puts a flight's items back in line.
+    private mutating func release(
+        _ number: Int, mayHaveBeenHandled: Bool, reason: String, _ effects: inout [Effect]
+    ) {
+        guard let flight = flights.removeValue(forKey: number) else { return }
+        var known: [String: Bool] = [:]
+        for id in flight.ids {
+            let maybeSent = mayHaveBeenHandled || (flight.before[id] ?? false)
+            known[id] = maybeSent
+            tracked[id]?.item.maybeSent = maybeSent
+            tracked[id]?.state = .waiting
+        }
+        effects.append(.noteFailure(ids: flight.ids, maybeSent: known, reason: reason))
+    }
+
+    private mutating func halve(_ ids: [String]) {
+        let limit = max(1, (ids.count + 1) / 2)
+        for id in ids { tracked[id]?.batchLimit = limit }
+    }
+
+    private func isBehindOthers(_ ids: [String]) -> Bool {
+        order.first.map { !ids.contains($0) } ?? false
+    }
+
+    /// What cannot succeed once this write is refused: later writes of a row it was to make, and the rest of its group.
+    private func dependants(of id: String) -> [String] {
+        guard let refused = tracked[id]?.item, let at = order.firstIndex(of: id) else { return [] }
+        var lost = refused.creates
+        var found: [String] = []
+        for later in order[(at + 1)...] {
+            guard let item = tracked[later]?.item else { continue }
+            let isOfGroup = refused.group != nil && item.group == refused.group
+            let isOfRow = item.table == refused.table && !item.needs.isEmpty && item.needs.isSubset(of: lost)
+            guard isOfGroup || isOfRow else { continue }
+            found.append(later)
+            lost.formUnion(item.creates)
+        }
+        return found
+    }
+
+    private func endedIDs(_ flight: Flight) -> [String] {
+        switch flight.outcome {
+        case .commitDelivered(_, let ids): ids
+        case .commitRefused(_, let id, let dependants, _): [id] + dependants
+        default: []
+        }
+    }
+
+    private mutating func remove(_ ids: [String]) {
+        let gone = Set(ids)
+        guard !gone.isEmpty else { return }
+        order.removeAll { gone.contains($0) }
+        for id in gone { tracked[id] = nil }
+    }
+}
+
+// MARK: - Waiting
+
+extension QueueMachine {
+    private mutating func backOff(_ retryAfter: Duration?, _ jitter: Double, _ effects: inout [Effect]) {
+        guard isEnabled, isSessionReady, !isWaitingForAll else { return }
+        failures += 1
+        let scheduled = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
+        startTimer(.everything, max(scheduled, min(retryAfter ?? .zero, Self.longestRetryAfter)), &effects)
+    }
+
+    private mutating func startTimer(_ use: TimerUse, _ delay: Duration, _ effects: inout [Effect]) {
+        lastID += 1
+        timers[lastID] = use
+        effects.append(.startTimer(timer: lastID, after: delay))
+    }
+
+    private mutating func cancelTimers(of use: TimerUse, _ effects: inout [Effect]) {
+        for (timer, its) in timers.sorted(by: { $0.key < $1.key }) where its == use {
+            timers[timer] = nil
+            effects.append(.cancelTimer(timer: timer))
+        }
+    }
+
+    private mutating func fired(_ timer: Int, _ effects: inout [Effect]) {
+        switch timers.removeValue(forKey: timer) {
+        case .everything: if failures == 0 { failures = 1 }
+        case .item(let id): if tracked[id]?.state == .parked { tracked[id]?.state = .waiting }
+        case .commit(let flight):
+            if let outcome = flights[flight]?.outcome { effects.append(outcome) }
+        case nil: break
+        }
+    }
+
+    /// Ends every wait but those for the disk.
+    private mutating func hurry(_ effects: inout [Effect]) {
+        cancelTimers(of: .everything, &effects)
+        failures = 0
+        for (timer, use) in timers.sorted(by: { $0.key < $1.key }) {
+            guard case .item(let id) = use else { continue }
+            timers[timer] = nil
+            effects.append(.cancelTimer(timer: timer))
+            if tracked[id]?.state == .parked { tracked[id]?.state = .waiting }
+        }
+    }
+
+    private mutating func publish(_ effects: inout [Effect]) {
+        let next: QueueState =
+            if order.isEmpty { .idle }
+            else if !isEnabled { .waitingForNetwork }
+            else if !isSessionReady { .waitingForSession }
+            else if !flights.isEmpty { .draining }
+            else if !isPathUp { .waitingForNetwork }
+            else { .retrying(failures: failures) }
+        guard next != published else { return }
+        published = next
+        effects.append(.publish(next))
+    }
+}

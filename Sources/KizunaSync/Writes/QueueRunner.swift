@@ -1,0 +1,337 @@
+package import KizunaCore
+package import KizunaPostgREST
+package import KizunaStore
+internal import Synchronization
+
+/// Runs the queue of one vault: does what its machine says and decides nothing.
+///
+/// State is guarded by one mutex; effects run in order after it is released. A runner lives as long as its vault is
+/// open; what comes back later finds it ended.
+package final class QueueRunner: Sendable {
+    private struct State {
+        var machine: QueueMachine
+        var timers: [Int: TimerTicket] = [:]
+        var sends: [Int: TaskTicket] = [:]
+        /// Rows that came back with an accepted flight, until they are written down.
+        var answers: [Int: FlightAnswer] = [:]
+        /// Tables whose rows may be written but not read back: nothing is asked for in return.
+        var silentTables: Set<TableID> = []
+    }
+
+    private let handle: VaultHandle
+    private let context: any ReadContext
+    private let board: VerdictBoard
+    private let state: Mutex<State>
+
+    package init(
+        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool
+    ) {
+        self.handle = handle
+        self.context = context
+        self.board = board
+        state = Mutex(
+            State(
+                machine: QueueMachine(
+                    isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionReady: isSessionReady)))
+    }
+
+    // MARK: - Inputs
+
+    /// Takes up the writes found when the vault was opened.
+    package func start() {
+        context.environment.spawn { [self] in
+            do {
+                let entries = try await handle.vault.pendingEntries()
+                step(.queued(entries.map(item)))
+            } catch {
+                log(.error, "The queue could not be read; its writes wait for the next start", error)
+            }
+        }
+    }
+
+    package func vaultChanged(_ change: VaultChange) {
+        if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        let refused = Set(change.refused.map(\.entry.id))
+        let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
+        if !withdrawn.isEmpty {
+            step(.withdrawn(withdrawn))
+            let error = SyncError(.discarded, "The write was taken out of the queue before the server gave a verdict.")
+            for id in withdrawn { board.announce(.withdrawn(error), for: id) }
+        }
+    }
+
+    package func networkChanged(_ network: NetworkState) {
+        step(.pathChanged(isUp: network.isPathUp))
+        step(.networkSwitched(isEnabled: network.isEnabled))
+    }
+
+    package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
+    package func foregrounded() { step(.foregrounded) }
+    package func hurry() { step(.hurried) }
+
+    package func end() {
+        step(.ended)
+        let sends = state.withLock { state in
+            defer { state.sends = [:] }
+            return state.sends.values.map { $0 }
+        }
+        for send in sends { send.cancel() }
+    }
+
+    private func item(_ entry: QueueEntry) -> QueueItem {
+        let references = context.tables(entry.table).references
+        var parents: [QueueItem.Token] = []
+        switch entry.operation {
+        case .insert(let row), .upsert(let row, _, _), .update(let row, _):
+            for (column, table) in references.sorted(by: { $0.key < $1.key }) {
+                guard let value = row.member(column)?.scalarText else { continue }
+                parents.append(.row(table, RowKey(components: [value])))
+            }
+        case .delete: break
+        }
+        return QueueItem(entry, parents: parents)
+    }
+
+    private func isSettling(_ id: String) -> Bool {
+        state.withLock { state in state.answers.values.contains { $0.settled.contains(id) } }
+    }
+
+    // MARK: - The step
+
+    private func step(_ event: QueueMachine.Event) {
+        let effects = state.withLock { $0.machine.handle(event) }
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: QueueMachine.Effect) {
+        switch effect {
+        case .send(let flight, let ids): run(flight) { await self.send(flight, ids) }
+        case .verify(let flight, let ids): run(flight) { await self.verify(flight, ids) }
+        case .commitDelivered(let flight, let ids): run(flight) { await self.commitDelivered(flight, ids) }
+        case .commitRefused(let flight, let id, let dependants, let failure):
+            run(flight) { await self.commitRefused(flight, id, dependants, failure) }
+        case .noteFailure(let ids, let maybeSent, let reason):
+            context.environment.spawn { [self] in
+                do {
+                    try await handle.vault.sendFailed(ids, maybeSent: maybeSent, error: reason)
+                } catch {
+                    // The stored note says "maybe sent", which is the careful reading; nothing is lost.
+                    log(.warning, "A failed send could not be noted", error)
+                }
+            }
+        case .startTimer(let timer, let delay):
+            let ticket = context.environment.clock.schedule(after: delay) { [weak self] in
+                self?.state.withLock { $0.timers[timer] = nil }
+                self?.step(.timerFired(timer: timer))
+            }
+            state.withLock { $0.timers[timer] = ticket }
+        case .cancelTimer(let timer):
+            state.withLock { $0.timers.removeValue(forKey: timer) }?.cancel()
+        case .requestSession:
+            if case .token(let token) = context.credentials(generation: handle.generation) {
+                context.tokenRejected(token)
+            }
+        case .publish: break
+        }
+    }
+
+    private func run(_ flight: Int, _ body: @escaping @Sendable () async -> Void) {
+        let ticket = context.environment.spawn(body)
+        state.withLock { $0.sends[flight] = ticket }
+    }
+
+    private var jitter: Double { context.environment.randomFraction() }
+
+    private func log(_ severity: LogLine.Severity, _ message: StaticString, _ error: any Error) {
+        let code = (error as? SyncError)?.code.rawValue ?? "other"
+        context.environment.log.log(LogLine(severity, message, ["kizuna.error": code]))
+    }
+}
+
+// MARK: - Sending
+
+/// What came back with an accepted flight.
+private struct FlightAnswer: Sendable {
+    var rows: DeliveryEffect.Rows
+    var byID: [String: [RawJSON]]
+    var touched: Int?
+    var settled: Set<String>
+}
+
+extension QueueRunner {
+    private func send(_ flight: Int, _ ids: [String]) async {
+        let entries: [QueueEntry]
+        do {
+            try await handle.vault.beginSend(ids)
+            entries = try await handle.vault.entries(ids)
+        } catch {
+            log(.warning, "A send could not be noted, so nothing was sent", error)
+            return step(.notNoted(flight: flight, jitter: jitter))
+        }
+        guard entries.count == ids.count, let first = entries.first else {
+            // Withdrawn meanwhile.
+            return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
+        }
+        do {
+            let (response, isSilent) = try await exchange(entries, table: first.table)
+            let failure = ServerFailure(status: response.status, body: response.body)
+            let verdict = AnswerVerdict.judge(
+                status: response.status, failure: failure,
+                retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+            if verdict == .delivered {
+                let answer = FlightAnswer(entries, response, isSilent, context.tables(first.table).keyColumns)
+                state.withLock { $0.answers[flight] = answer }
+            }
+            step(.answered(flight: flight, verdict, jitter: jitter))
+        } catch let failure as WireFailure {
+            step(
+                .unanswered(
+                    flight: flight, mayHaveBeenHandled: failure.kind == .outcomeUnknown, reason: failure.kind.rawValue,
+                    jitter: jitter))
+        } catch {
+            // Cancelled by the end of this runner: the note says "maybe sent", and the next start goes on from there.
+        }
+    }
+
+    /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
+    private func exchange(_ entries: [QueueEntry], table: TableID) async throws -> (WireResponse, isSilent: Bool) {
+        let credentials = context.credentials(generation: handle.generation)
+        guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
+        var isSilent = state.withLock { $0.silentTables.contains(table) }
+        let response = try await context.gateway.write(
+            WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
+        guard !isSilent, ServerFailure(status: response.status, body: response.body).code == "42501" else {
+            return (response, isSilent)
+        }
+        isSilent = true
+        let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
+        if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
+        return (second, isSilent)
+    }
+
+    /// Asks which rows of a flight the server has already, after a send whose outcome was not known.
+    private func verify(_ flight: Int, _ ids: [String]) async {
+        do {
+            let entries = try await handle.vault.entries(ids)
+            guard let first = entries.first else { return }
+            let facts = context.tables(first.table)
+            var present: Set<String> = []
+            var rows: [RowKey: RawJSON] = [:]
+            for entry in entries {
+                guard let key = entry.rowKeys.first,
+                    let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns)
+                else { continue }
+                let response = try await context.gateway.read(
+                    request, as: context.credentials(generation: handle.generation))
+                guard let row = try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first,
+                    entry.isAuthor(of: row)
+                else { continue }
+                present.insert(entry.id)
+                rows[key] = row
+            }
+            let answer = FlightAnswer(
+                rows: .written(rows),
+                byID: Dictionary(
+                    uniqueKeysWithValues: entries.filter { present.contains($0.id) }.map {
+                        ($0.id, $0.rowKeys.first.flatMap { rows[$0] }.map { [$0] } ?? [])
+                    }), settled: present)
+            state.withLock { $0.answers[flight] = answer }
+            step(.verified(flight: flight, present: present))
+        } catch {
+            step(.unanswered(flight: flight, mayHaveBeenHandled: true, reason: "not verified", jitter: jitter))
+        }
+    }
+}
+
+// MARK: - Writing verdicts down
+
+extension QueueRunner {
+    private func commitDelivered(_ flight: Int, _ ids: [String]) async {
+        do {
+            let entries = try await handle.vault.entries(ids)
+            let answer = state.withLock { $0.answers[flight] }
+            guard let first = entries.first else { return finish(flight) }
+            let effect = DeliveryEffect(answer?.rows ?? .untold)
+            let context = context
+            try await handle.vault.settle(ids, table: first.table, keys: effect.keys) { head, present in
+                effect.edit(of: context.shape(of: head), present: present)
+            }
+            finish(flight)
+            for entry in entries { board.announce(.delivered(answer?.byID[entry.id] ?? []), for: entry.id) }
+        } catch {
+            log(.error, "An accepted write could not be written down; it is tried again", error)
+            step(.commitFailed(flight: flight, jitter: jitter))
+        }
+    }
+
+    private func finish(_ flight: Int) {
+        step(.committed(flight: flight))
+        state.withLock { state in
+            state.answers[flight] = nil
+            state.sends[flight] = nil
+        }
+    }
+
+    private func commitRefused(_ flight: Int, _ id: String, _ dependants: [String], _ failure: ServerFailure) async {
+        do {
+            let entries = try await handle.vault.entries([id] + dependants)
+            let now = context.environment.wallClock()
+            let serverRow = await serverRow(of: entries.first { $0.id == id })
+            let refusals = entries.map { entry in
+                RefusedEntry(
+                    entry: entry, failure: failure, dependsOn: entry.id == id ? nil : id,
+                    serverRow: entry.id == id ? serverRow : nil, refusedAt: now)
+            }
+            try await handle.vault.refuse(refusals)
+            finish(flight)
+            for refusal in refusals {
+                let error = SyncError(
+                    .refused, "The server refused the write; it waits in rejectedMutations for a decision.",
+                    table: refusal.entry.table.name, server: failure)
+                board.announce(.refused(error), for: refusal.entry.id)
+            }
+        } catch {
+            log(.error, "A refusal could not be written down; it is tried again", error)
+            step(.commitFailed(flight: flight, jitter: jitter))
+        }
+    }
+
+    /// What the server has under the refused write's key, so that the app can show both. Not having it is no fault.
+    private func serverRow(of entry: QueueEntry?) async -> RawJSON? {
+        guard let entry else { return nil }
+        let facts = context.tables(entry.table)
+        guard let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns) else { return nil }
+        do {
+            let response = try await context.gateway.read(
+                request, as: context.credentials(generation: handle.generation))
+            return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension FlightAnswer {
+    /// Reads the rows an accepted write sent back.
+    init(_ entries: [QueueEntry], _ response: WireResponse, _ isSilent: Bool, _ keyColumns: [String]) {
+        settled = Set(entries.map(\.id))
+        byID = [:]
+        rows = .untold
+        guard !isSilent, let answered = try? RawJSON(validating: response.body).arrayElements() else { return }
+        touched = answered.count
+        var byKey: [RowKey: RawJSON] = [:]
+        for row in answered {
+            guard let key = row.rowKey(columns: keyColumns) else { return }
+            byKey[key] = row
+        }
+        let isDelete = entries.contains { if case .delete = $0.operation { true } else { false } }
+        rows = isDelete ? .deleted(Array(byKey.keys)) : .written(byKey)
+        if isDelete, let entry = entries.first, !entry.rowKeys.isEmpty {
+            // A row that was gone already is gone all the same.
+            rows = .deleted(entry.rowKeys)
+        }
+        for entry in entries {
+            byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import Foundation
+public import KizunaCore
+package import KizunaStore
+
+/// A write the server refused for good. It waits here until the app decides what becomes of it.
+///
+/// Source: design §5; spec reads §8.6.
+public struct RejectedMutation: Sendable, Identifiable, Equatable {
+    /// The write as it was queued.
+    public let mutation: PendingMutation
+    /// The server's answer: status, code, message, details, hint, and the constraint's name where it broke one.
+    public let failure: ServerFailure
+    /// The id of the refused write this one depended on, when it was not refused itself.
+    public let dependsOn: String?
+    /// The server's row of the same key when the write was refused, where it could be read.
+    public let serverRow: RawJSON?
+    /// When it was refused, by the device's clock.
+    public let rejectedAt: Date
+
+    /// The write's id.
+    public var id: String { mutation.id }
+
+    package init(_ refused: RefusedEntry) {
+        mutation = PendingMutation(refused.entry)
+        failure = refused.failure
+        dependsOn = refused.dependsOn
+        serverRow = refused.serverRow
+        rejectedAt = refused.refusedAt
+    }
+}

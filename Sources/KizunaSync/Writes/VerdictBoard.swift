@@ -1,0 +1,54 @@
+package import KizunaCore
+internal import Synchronization
+
+/// Where those who wait for a write's verdict are told.
+package final class VerdictBoard: Sendable {
+    package enum Verdict: Sendable {
+        /// The server's rows, where it sent them.
+        case delivered([RawJSON])
+        case refused(SyncError)
+        case withdrawn(SyncError)
+
+        func get() throws(SyncError) -> [RawJSON] {
+            switch self {
+            case .delivered(let rows): return rows
+            case .refused(let error), .withdrawn(let error): throw error
+            }
+        }
+    }
+
+    private struct State {
+        var waiters: [String: [LatestMailbox<Verdict>]] = [:]
+        var end: SyncError?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func announce(_ verdict: Verdict, for id: String) {
+        let waiters = state.withLock { $0.waiters.removeValue(forKey: id) ?? [] }
+        for waiter in waiters { waiter.put(verdict) }
+    }
+
+    /// Ends every wait: the client closes, or the owner changes.
+    package func end(_ error: SyncError, isFinal: Bool) {
+        let waiters = state.withLock { state in
+            if isFinal { state.end = error }
+            defer { state.waiters = [:] }
+            return state.waiters.values.flatMap { $0 }
+        }
+        for waiter in waiters { waiter.put(.withdrawn(error)) }
+    }
+
+    /// A place where the verdict will be put. Ask for it before looking whether the write still waits.
+    package func waiter(for id: String) throws(SyncError) -> LatestMailbox<Verdict> {
+        let mailbox = LatestMailbox<Verdict>()
+        let end = state.withLock { state in
+            if state.end == nil { state.waiters[id, default: []].append(mailbox) }
+            return state.end
+        }
+        if let end { throw end }
+        return mailbox
+    }
+}
