@@ -74,12 +74,30 @@ import Testing
         #expect(server.heads.count == 3)
     }
 
-    @Test(arguments: TransportUnderTest.allCases)
-    func oneConnectionServesManyRequests(_ transport: TransportUnderTest) async throws {
+    @Test(arguments: TransportUnderTest.allCases, ["GET", "POST", "PATCH"])
+    func oneConnectionServesManyRequests(_ transport: TransportUnderTest, _ method: String) async throws {
         let server = try server { _, _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]" }
         let made = transport.make()
-        for _ in 0..<20 { _ = try await made.send(WireRequest(method: "GET", url: server.url())) }
+        let request = WireRequest(method: method, url: server.url(), body: method == "GET" ? nil : [1])
+        for _ in 0..<20 { _ = try await made.send(request) }
+        #expect(server.heads.count == 20)
         #expect(server.connectionCount == 1)
+    }
+
+    /// Not with `URLSession` on Linux, which waits until the time-out here.
+    @Test(arguments: [("GET", "200 2", 3), ("POST", "outcomeUnknown", 2), ("PATCH", "outcomeUnknown", 2)])
+    func aConnectionThatDiesUnderAWriteIsNotTriedAgain(_ method: String, _ second: String, _ sent: Int) async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+            _ = connection.readRequest()
+        }
+        let made = TransportUnderTest.platform.make()
+        let request = WireRequest(method: method, url: server.url(), body: method == "GET" ? nil : [1])
+        #expect(await request.outcome(with: made) == "200 2")
+        let seen = await request.outcome(with: made)
+        #expect(seen.hasPrefix(second), "\(seen)")
+        #expect(server.heads.count == sent)
     }
 
     @Test(arguments: TransportUnderTest.allCases)

@@ -11,6 +11,7 @@
         private let session: LoopSession
         private var message: OpaquePointer?
         private var stream: UnsafeMutablePointer<GInputStream>?
+        private var timesLeft = 0
         private let cancellable = g_cancellable_new()
 
         private static let chunk = gsize(64 << 10)
@@ -41,7 +42,7 @@
             self.message = message
             let itself = Unmanaged.passRetained(self).toOpaque()
             let starting: @convention(c) (OpaquePointer?, gpointer?) -> Void = { _, pointer in
-                SoupCall.from(pointer)?.exchange.requestLeft()
+                SoupCall.from(pointer)?.leaves()
             }
             g_signal_connect_data(
                 UnsafeMutableRawPointer(message), "starting", unsafeBitCast(starting, to: GCallback.self), itself, nil,
@@ -53,22 +54,31 @@
                 }, itself)
         }
 
+        /// The first byte goes out; a second time, where the connection died under the first and libsoup tries again.
+        /// A write is not tried again here: whether it was handled is for the queue to find out.
+        private func leaves() {
+            timesLeft += 1
+            exchange.requestLeft()
+            guard timesLeft > 1, !["GET", "HEAD"].contains(exchange.request.method) else { return }
+            exchange.failed(exchange.failure("the connection ended before an answer"))
+            g_cancellable_cancel(cancellable)
+        }
+
         private static func from(_ pointer: gpointer?) -> SoupCall? {
             pointer.map { Unmanaged<SoupCall>.fromOpaque($0).takeUnretainedValue() }
         }
 
         private func makeMessage() -> OpaquePointer? {
-            let flags =
+            let uriFlags =
                 G_URI_FLAGS_HAS_PASSWORD.rawValue | G_URI_FLAGS_ENCODED_PATH.rawValue
                 | G_URI_FLAGS_ENCODED_QUERY.rawValue | G_URI_FLAGS_ENCODED_FRAGMENT.rawValue
                 | G_URI_FLAGS_SCHEME_NORMALIZE.rawValue
-            guard let uri = g_uri_parse(exchange.request.url, GUriFlags(flags), nil) else { return nil }
+            guard let uri = g_uri_parse(exchange.request.url, GUriFlags(uriFlags), nil) else { return nil }
             defer { g_uri_unref(uri) }
             guard let message = soup_message_new_from_uri(exchange.request.method, uri) else { return nil }
-            soup_message_set_flags(
-                message,
-                SoupMessageFlags(
-                    SOUP_MESSAGE_NO_REDIRECT.rawValue | SOUP_MESSAGE_DO_NOT_USE_AUTH_CACHE.rawValue))
+            // Without "idempotent", each write would open a connection of its own.
+            let flags = SOUP_MESSAGE_NO_REDIRECT.rawValue | SOUP_MESSAGE_DO_NOT_USE_AUTH_CACHE.rawValue
+            soup_message_set_flags(message, SoupMessageFlags(flags | SOUP_MESSAGE_IDEMPOTENT.rawValue))
             let headers = soup_message_get_request_headers(message)
             for header in exchange.request.headers { soup_message_headers_append(headers, header.name, header.value) }
             if let body = exchange.request.body {

@@ -10,7 +10,8 @@ package import KizunaCore
 /// It keeps no cookies, no cache and no credentials; it follows a redirect only for a read to the same origin; it
 /// takes an answer only when it is whole. A request's time-out counts from its start to its last byte.
 ///
-/// Linux has it too, but uses `SoupTransport`: there, an answer that ends inside its head ends the process.
+/// Linux has it too, but uses `SoupTransport`: there, an answer that ends inside its head ends the process, and a
+/// write whose reused connection has died waits until its time-out.
 ///
 /// *Threads:* callbacks arrive on the session's own serial queue. *Cancellation:* ends the request at once with
 /// `CancellationError`; the server may have handled it.
