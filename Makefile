@@ -1,0 +1,33 @@
+# What people type. Each target first makes sure that the system has what it needs (scripts/setup).
+
+SWIFT ?= swift
+
+.PHONY: demo test test-slow python-client lint check tsan setup clean
+
+demo: setup                 ## Shows the package at work, against a backend of its own.
+	$(SWIFT) build --product kizuna
+	"$$($(SWIFT) build --show-bin-path 2>/dev/null)/kizuna" demo
+
+test: setup                 ## All tests but the slow ones.
+	$(SWIFT) test --skip SlowTests
+
+test-slow: setup            ## The slow ones: suites whose names end in SlowTests, and the Python client.
+	$(SWIFT) test --filter SlowTests
+	@if [ -x scripts/python-client-test ]; then $(MAKE) --no-print-directory python-client; fi
+
+python-client: setup        ## The local backend, asked by the Supabase client for Python.
+	scripts/python-client-test
+
+lint:                       ## The house style, as far as a program can tell.
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+check: lint test test-slow  ## What a change must pass.
+
+tsan: setup                 ## The tests under the thread sanitizer, in a build folder of its own.
+	$(SWIFT) test --sanitize thread --scratch-path .build/tsan --skip SlowTests
+
+setup:
+	@scripts/setup
+
+clean:
+	$(SWIFT) package clean

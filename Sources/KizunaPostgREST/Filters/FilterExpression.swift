@@ -1,0 +1,97 @@
+package import KizunaCore
+
+/// The filters of a request, parsed once, to be evaluated over many rows.
+package struct FilterExpression: Sendable, Hashable {
+    let nodes: [FilterNode]
+
+    /// The filters of a request. A referenced table joined with `!inner` makes every row undecidable.
+    package init(_ request: TableRequest) {
+        self.init(filters: request.filters, select: request.selectList)
+    }
+
+    /// Filters on their own, as an update or delete carries them.
+    package init(filters: [QueryItem], select: SelectList = SelectList(parsing: "*")) {
+        let names = select.embeds.flatMap { [$0.name, $0.target] }
+        let parser = FilterParser(embedNames: Set(names))
+        nodes = filters.map(parser.node) + (select.embeds.contains(where: \.isInner) ? [.undecidable] : [])
+    }
+
+    /// Whether every row is admitted.
+    package var isEmpty: Bool { nodes.isEmpty }
+
+    /// What the filters say of a row.
+    package func evaluate(_ row: RowView, in types: TableTypes) -> Truth {
+        Truth(FilterEvaluator(row: row, types: types).truth(of: .all(nodes)))
+    }
+
+    /// The columns the filters read.
+    package var columns: Set<String> {
+        var columns: Set<String> = []
+        forEachNode { if case .test(let test) = $0 { columns.insert(test.path.column) } }
+        return columns
+    }
+
+    /// Whether a part was not understood, so that it may read any column.
+    package var readsUnknownColumns: Bool {
+        var isUnknown = false
+        forEachNode { if $0 == .undecidable { isUnknown = true } }
+        return isUnknown
+    }
+
+    /// The primary keys `eq` and `in` on the key columns leave, nil where they leave others.
+    ///
+    /// Further filters can only take rows away. A text that the server might read as a differently spelled key (`05`,
+    /// a UUID in braces) gives nil: then the filter has to be evaluated row by row.
+    package func pinnedKeys(keyColumns: [String]) -> [RowKey]? {
+        var rows: [[String]] = [[]]
+        for column in keyColumns {
+            guard let texts = pinnedTexts(of: column), texts.allSatisfy(Self.isPlainKeyText),
+                rows.count * texts.count <= 10_000
+            else { return nil }
+            rows = rows.flatMap { row in texts.map { row + [$0] } }
+        }
+        return keyColumns.isEmpty ? nil : rows.map(RowKey.init(components:))
+    }
+
+    // MARK: -
+
+    private func pinnedTexts(of column: String) -> [String]? {
+        for case .test(let test) in conjuncts(nodes) where WireText.areSame(test.path.column, column) {
+            guard test.path.steps.isEmpty else { continue }
+            switch test.operation {
+            case .compare(.eq, nil, let text): return [text]
+            case .list(let texts): return texts
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private func conjuncts(_ nodes: [FilterNode]) -> [FilterNode] {
+        nodes.flatMap { node -> [FilterNode] in
+            if case .all(let inner) = node { return conjuncts(inner) }
+            return [node]
+        }
+    }
+
+    private static func isPlainKeyText(_ text: String) -> Bool {
+        guard let first = text.utf8.first, WireText.areSame(WireCursor.trimmed(text), text) else { return false }
+        if UUIDText.bytes(text) != nil { return text.utf8.count == 36 && first != UInt8(ascii: "{") }
+        if DecimalText.isDigit(first) || first == UInt8(ascii: "-") {
+            return Int64(text).map { "\($0)" == text } ?? false
+        }
+        return first != UInt8(ascii: "+") && first != UInt8(ascii: "{") && first != UInt8(ascii: ".")
+    }
+
+    private func forEachNode(_ body: (FilterNode) -> Void) {
+        func visit(_ node: FilterNode) {
+            body(node)
+            switch node {
+            case .all(let inner), .any(let inner): inner.forEach(visit)
+            case .not(let inner): visit(inner)
+            case .test, .undecidable: break
+            }
+        }
+        nodes.forEach(visit)
+    }
+}

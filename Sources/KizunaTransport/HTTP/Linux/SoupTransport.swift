@@ -1,0 +1,47 @@
+#if canImport(CSoup)
+    internal import CSoup
+    internal import Foundation
+    package import KizunaCore
+
+    /// HTTP through libsoup: what Linux uses.
+    ///
+    /// It promises what `URLSessionTransport` does, and knows more of a request's fate: a failure before the first
+    /// byte went out reads `notSent`, whatever the failure was.
+    package final class SoupTransport: WireTransport {
+        private let session = LoopSession()
+        private let maximumBodyBytes: Int
+
+        package init(maximumBodyBytes: Int = 256 << 20) {
+            self.maximumBodyBytes = maximumBodyBytes
+        }
+
+        package func send(_ request: WireRequest) async throws -> WireResponse {
+            var url = try request.checkedURL()
+            var request = request
+            for _ in 0..<Redirect.limit {
+                let answer = try await exchange(request)
+                guard
+                    let next = Redirect.target(
+                        status: answer.status, location: answer.headers["location"], method: request.method, from: url)
+                else { return answer }
+                url = next
+                request.url = next.absoluteString
+            }
+            return try await exchange(request)
+        }
+
+        private func exchange(_ request: WireRequest) async throws -> WireResponse {
+            try Task.checkCancellation()
+            _ = try request.checkedURL()
+            let exchange = Exchange(request, maximumBodyBytes: maximumBodyBytes, mayHaveLeft: false)
+            let call = SoupCall(exchange, session)
+            call.start()
+            do {
+                return try await exchange.answer()
+            } catch {
+                call.cancel()
+                throw error
+            }
+        }
+    }
+#endif

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import KizunaCore
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension WireFailure {
+    /// What the platform's error says of the request's fate. Where that is not certain, the outcome is unknown.
+    init(platformError error: any Error) {
+        guard let error = error as? URLError else {
+            self.init(.outcomeUnknown, "the platform failed with \(type(of: error))")
+            return
+        }
+        let kind = Self.kind(of: error.code)
+        self.init(kind, "\(Self.sentence(for: kind)) (URLError \(error.code.rawValue))")
+    }
+
+    static func kind(of code: URLError.Code) -> Kind {
+        switch code {
+        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .dataNotAllowed,
+            .internationalRoamingOff, .callIsActive, .secureConnectionFailed:
+            .notSent
+        case .badURL, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection, .fileDoesNotExist,
+            .userAuthenticationRequired, .noPermissionsToReadFile:
+            .unusable
+        // Also `unsupportedURL`: the URL has been checked, so that Linux means by it an answer that is not HTTP.
+        default: .outcomeUnknown
+        }
+    }
+
+    private static func sentence(for kind: Kind) -> String {
+        switch kind {
+        case .notSent: "no connection came about"
+        case .outcomeUnknown: "the connection ended before the answer was whole"
+        case .unusable: "the request cannot be sent"
+        }
+    }
+}
