@@ -46,12 +46,17 @@ extension Vault {
 
     /// Hands over what a live read begins with. `deliver` runs on this actor, so that it stands in line with the
     /// changes: those before it are part of the image, those after it are not.
-    package func image(
+    package func deliverImage(
         cacheKey: String, table: TableID, usedAt: Date, deliver: @Sendable (ListImage) -> Void
     ) throws(SyncError) {
+        deliver(try image(cacheKey: cacheKey, table: table, usedAt: usedAt))
+    }
+
+    /// What is stored for a request and queued for its table, all of one moment.
+    package func image(cacheKey: String, table: TableID, usedAt: Date) throws(SyncError) -> ListImage {
         let list = try list(cacheKey: cacheKey, usedAt: usedAt)
         let entries = try queue.all().filter { $0.table == table }
-        deliver(ListImage(list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys)))
+        return ListImage(list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys))
     }
 
     /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list

@@ -1,4 +1,4 @@
-public import KizunaCore
+internal import KizunaCore
 internal import Synchronization
 
 /// The port to what is known of the network path.

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
@@ -28,6 +28,8 @@ package final class Engine: ReadContext {
         var feeds: [Int: PendingFeed] = [:]
         var refusalFeeds: [Int: RefusalFeed] = [:]
         var lastFeed = 0
+        /// Those who wait for the session to settle.
+        var settleGates: [Int: Gate] = [:]
         var isClosed = false
     }
 
@@ -55,7 +57,7 @@ package final class Engine: ReadContext {
             base: base, publishableKey: configuration.publishableKey, transport: transport, environment: environment,
             timeout: configuration.requestTimeout)
         connectivity = Connectivity(monitor: configuration.networkAvailability)
-        facts = Self.facts(configuration.tables)
+        facts = Self.facts(configuration)
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
         let lastOwner = directory.lastOwner(now: environment.wallClock())
@@ -104,11 +106,13 @@ package final class Engine: ReadContext {
         return text
     }
 
-    private static func facts(_ tables: [KizunaTable]) -> [TableID: TableFacts] {
+    private static func facts(_ configuration: KizunaSyncConfiguration) -> [TableID: TableFacts] {
         var facts: [TableID: TableFacts] = [:]
-        for table in tables {
+        for table in configuration.tables {
             facts[TableID(schema: table.schema, name: table.name)] = TableFacts(
-                keyColumns: table.primaryKey, types: table.types, mintsKeys: table.mintsKeys,
+                keyColumns: table.primaryKey,
+                types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
+                mintsKeys: table.mintsKeys,
                 references: table.references.mapValues { TableID(schema: table.schema, name: $0) })
         }
         return facts
@@ -116,7 +120,9 @@ package final class Engine: ReadContext {
 
     // MARK: - What reads and the queue ask
 
-    package func tables(_ table: TableID) -> TableFacts { facts[table] ?? TableFacts() }
+    package func tables(_ table: TableID) -> TableFacts {
+        facts[table] ?? TableFacts(types: TableTypes(patternEvaluation: configuration.patternEvaluation))
+    }
     package var trust: ResponseTrust { configuration.responseTrust }
     package func credentials(generation: Int) -> OwnerMachine.Credentials {
         owners?.credentials(generation: generation) ?? .unsettled
@@ -155,6 +161,7 @@ package final class Engine: ReadContext {
             return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
         }
         connectivity.stop()
+        openSettleGates()
         queue?.end()
         for read in reads { read.end() }
         for feed in feeds { feed.end() }
@@ -205,9 +212,35 @@ extension Engine {
             environment.log.log(LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
             for read in reads { read.end(.failure(error)) }
         case .credentials(let credentials):
+            if credentials.isSettled { openSettleGates() }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
             queue?.sessionChanged(isReady: credentials.isSettled)
         }
+    }
+
+    private func openSettleGates() {
+        let gates = state.withLock { state in
+            defer { state.settleGates = [:] }
+            return state.settleGates.values.map { $0 }
+        }
+        for gate in gates { gate.open() }
+    }
+
+    /// Waits until the session has settled, at most so long; says whether it has.
+    package func settled(within limit: Duration) async throws -> Bool {
+        let gate = Gate()
+        let id = try add { $0.settleGates[$1] = gate }
+        defer { removeFeed(id) }
+        guard !isSessionSettled else { return true }
+        let timer = environment.clock.schedule(after: limit) { gate.open() }
+        defer { timer.cancel() }
+        await withTaskCancellationHandler {
+            await gate.wait()
+        } onCancel: {
+            gate.open()
+        }
+        try Task.checkCancellation()
+        return isSessionSettled
     }
 
     private var listeners: ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed]) {
@@ -276,6 +309,7 @@ extension Engine {
         state.withLock { state in
             state.feeds[id] = nil
             state.refusalFeeds[id] = nil
+            state.settleGates[id] = nil
         }
     }
 }

@@ -1,5 +1,5 @@
-public import KizunaCore
-public import KizunaPostgREST
+package import KizunaCore
+internal import KizunaPostgREST
 internal import KizunaStore
 internal import Synchronization
 
@@ -82,7 +82,7 @@ public final class KizunaSyncClient: Sendable {
     ///
     /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
     public func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> {
-        MutationSequence { [self] () throws(SyncError) in
+        MutationSequence { [self] in
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
@@ -93,7 +93,7 @@ public final class KizunaSyncClient: Sendable {
 
     /// The writes the server refused for good, until the app has dealt with them: the present ones, then each change.
     public var rejectedMutations: MutationSequence<[RejectedMutation]> {
-        MutationSequence { [self] () throws(SyncError) in
+        MutationSequence { [self] in
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)

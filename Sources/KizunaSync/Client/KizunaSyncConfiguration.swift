@@ -16,6 +16,9 @@ public struct KizunaSyncConfiguration: Sendable {
     public var tables: [KizunaTable]
     /// Whether an empty answer is believed when nobody is signed in.
     public var responseTrust: ResponseTrust
+    /// Whether `like`, `ilike` and regular expressions are evaluated on the device. By default they are not: a row made
+    /// offline shows in every search until the list is fetched again.
+    public var patternEvaluation: KizunaPatternEvaluation
     /// What is known of the network path; nil believes the network to be up.
     public var networkAvailability: (any KizunaSyncPathMonitor)?
     /// Where log lines go.
@@ -29,6 +32,7 @@ public struct KizunaSyncConfiguration: Sendable {
     public init(
         url: URL, publishableKey: String, dataDirectory: URL, session: (any SessionSource)? = nil,
         tables: [KizunaTable] = [], responseTrust: ResponseTrust = .anySession,
+        patternEvaluation: KizunaPatternEvaluation = .never,
         networkAvailability: (any KizunaSyncPathMonitor)? = nil, log: any LogSink = SilentLogSink(),
         requestTimeout: Duration = .seconds(30), limits: KizunaSyncLimits = KizunaSyncLimits()
     ) {
@@ -38,6 +42,7 @@ public struct KizunaSyncConfiguration: Sendable {
         self.session = session
         self.tables = tables
         self.responseTrust = responseTrust
+        self.patternEvaluation = patternEvaluation
         self.networkAvailability = networkAvailability
         self.log = log
         self.requestTimeout = requestTimeout
@@ -56,21 +61,21 @@ public struct KizunaTable: Sendable {
     /// Whether a row inserted without a key gets a UUIDv7. Turn it off where the server makes the keys; such a row
     /// cannot be changed again until it was fetched.
     public var mintsKeys: Bool
-    /// The columns' types. They decide what a filter means, so declared types let more of it be evaluated offline.
-    public var types: TableTypes
+    /// The columns' types by name. They decide what a filter means, so declared types let more of it be evaluated offline.
+    public var columns: [String: KizunaColumnType]
     /// Foreign keys: the column, and the table whose primary key it holds. A row waits for the row it refers to.
     public var references: [String: String]
 
     /// Describes a table; everything but the name has a default.
     public init(
         _ name: String, schema: String = "public", primaryKey: [String] = ["id"], mintsKeys: Bool = true,
-        types: TableTypes = TableTypes(), references: [String: String] = [:]
+        columns: [String: KizunaColumnType] = [:], references: [String: String] = [:]
     ) {
         self.name = name
         self.schema = schema
         self.primaryKey = primaryKey
         self.mintsKeys = mintsKeys
-        self.types = types
+        self.columns = columns
         self.references = references
     }
 }

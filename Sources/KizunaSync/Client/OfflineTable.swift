@@ -1,5 +1,5 @@
-public import KizunaCore
-public import KizunaPostgREST
+internal import KizunaCore
+internal import KizunaPostgREST
 internal import KizunaStore
 
 /// A table or view to read from and write to. A value: making one does nothing.
@@ -8,7 +8,7 @@ public struct OfflineTable: Sendable {
     package let schema: String
     package let table: String
 
-    package var id: TableID { TableID(schema: schema, name: table) }
+    var id: TableID { TableID(schema: schema, name: table) }
 
     // MARK: - Reading
 
@@ -62,7 +62,7 @@ public struct OfflineTable: Sendable {
     public func upsert(
         _ row: some Encodable & Sendable, onConflict: String? = nil, ignoreDuplicates: Bool = false
     ) async throws -> WriteReceipt {
-        let columns = onConflict?.split(separator: ",").map { String($0.trimming(while: { $0 == " " })) } ?? []
+        let columns = onConflict?.split(separator: ",").map { String($0.replacing(" ", with: "")) } ?? []
         return try await client.engine().enqueue(
             inserting: RowEncoder.rows(row, table: table), into: id,
             upsert: (onConflict: columns, ignoresDuplicates: ignoreDuplicates))

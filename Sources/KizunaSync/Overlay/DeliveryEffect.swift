@@ -1,5 +1,5 @@
 package import KizunaCore
-package import KizunaPostgREST
+internal import KizunaPostgREST
 package import KizunaStore
 
 /// What a delivered write does to a cached list: the exact change where it is known, else the list is stale
@@ -57,7 +57,7 @@ package struct DeliveryEffect: Sendable {
             return
         }
         let known = list.unprojected(before)
-        let isUndecided = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
+        let isDecidedAlike = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
         switch list.admits(row) {
         case .yes: break
         case .no, .null:
@@ -65,28 +65,19 @@ package struct DeliveryEffect: Sendable {
             if list.isLimited { edit.becomesStale = true }
             return
         case .unknown:
-            if !isUndecided { edit.becomesStale = true }
+            if !isDecidedAlike { edit.becomesStale = true }
         }
         edit.replaced.append(.init(key: key, json: list.projected(row)))
         // The row may have another place now.
-        if !list.request.order.allSatisfy({ known.member($0.column) == row.member($0.column) }) {
-            edit.becomesStale = true
-        }
+        if !list.keepsPlace(known, row) { edit.becomesStale = true }
     }
 
     private func add(_ key: RowKey, _ row: RawJSON, to list: ListShape, _ edit: inout ListEdit) {
-        switch list.admits(row) {
-        case .no, .null: return
-        case .unknown, .yes where list.isOrdered || list.isLimited || !list.isFollowable:
-            edit.becomesStale = true
-            if list.isFollowable, !list.beginsFurtherDown {
-                edit.appended.append(.init(key: key, json: list.projected(row)))
-            }
-        case .unknown:
-            edit.becomesStale = true
-            edit.appended.append(.init(key: key, json: list.projected(row)))
-        case .yes:
-            edit.appended.append(.init(key: key, json: list.projected(row)))
-        }
+        let truth = list.admits(row)
+        guard truth == .yes || truth == .unknown else { return }
+        // Where the row belongs is known only in an unordered, unlimited list that certainly admits it.
+        if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable { edit.becomesStale = true }
+        guard list.isFollowable, !list.beginsFurtherDown else { return }
+        edit.appended.append(.init(key: key, json: list.projected(row)))
     }
 }

@@ -1,5 +1,5 @@
 package import KizunaCore
-package import KizunaPostgREST
+internal import KizunaPostgREST
 package import KizunaStore
 
 /// The rows a live read shows: the cached rows with the queued writes laid over them, one write at a time.
@@ -83,25 +83,25 @@ package struct ListFold: Sendable {
         if let key { elsewhere[key] = whole }
         // A filter that cannot be judged does not hide a row made offline (spec reads §9.1.4). A page that begins
         // further down cannot know whether the row belongs to it.
-        guard shape.request.offset ?? 0 == 0, isAdmissible(shape.admits(whole)) else { return }
+        guard !shape.beginsFurtherDown, isAdmissible(shape.admits(whole)) else { return }
         append(whole, key: key)
     }
 
     private mutating func update(_ patch: RawJSON, where filters: [QueueEntry.Filter], keys: [RowKey]) {
         let changes = members(of: patch)
-        let condition = FilterExpression(filters.map { QueryItem($0.name, $0.value) })
+        let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
         for at in matches(condition, keys: keys) { change(at, by: changes) }
         for (key, row) in elsewhere where index[key] == nil && isMatch(row, key: key, condition, keys) {
             let before = shape.admits(row)
             let after = row.merging(changes)
             elsewhere[key] = after
-            guard before != .yes, shape.admits(after) == .yes, shape.request.offset ?? 0 == 0 else { continue }
+            guard before != .yes, shape.admits(after) == .yes, !shape.beginsFurtherDown else { continue }
             append(after, key: key)
         }
     }
 
     private mutating func delete(where filters: [QueueEntry.Filter], keys: [RowKey]) {
-        let condition = FilterExpression(filters.map { QueryItem($0.name, $0.value) })
+        let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
         for at in matches(condition, keys: keys) { remove(at) }
         for (key, row) in elsewhere where isMatch(row, key: key, condition, keys) { elsewhere[key] = nil }
     }
@@ -137,7 +137,7 @@ package struct ListFold: Sendable {
 
     /// Positions of shown rows a write definitely touches.
     private func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Int] {
-        if !keys.isEmpty, condition.columns.isSubset(of: shape.keyColumns) {
+        if !keys.isEmpty, isAboutKeys(condition) {
             return keys.compactMap { index[$0] }
         }
         return slots.indices.filter { at in
@@ -149,9 +149,13 @@ package struct ListFold: Sendable {
     private func isMatch(_ row: RawJSON, key: RowKey?, _ condition: FilterExpression, _ keys: [RowKey]) -> Bool {
         if !keys.isEmpty {
             guard let key, keys.contains(key) else { return false }
-            if condition.columns.isSubset(of: shape.keyColumns) { return true }
+            if isAboutKeys(condition) { return true }
         }
         return condition.evaluate(RowView(row), in: shape.types) == .yes
+    }
+
+    private func isAboutKeys(_ condition: FilterExpression) -> Bool {
+        condition.columns.isSubset(of: shape.keyColumns) && !condition.readsUnknownColumns
     }
 
     /// The key of the shown row an upsert meets by columns other than the primary key.

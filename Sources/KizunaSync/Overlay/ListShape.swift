@@ -10,14 +10,25 @@ package struct ListShape: Sendable {
     package let keyColumns: [String]
     private let filter: FilterExpression
     private let columns: SelectedColumns
+    private let order: [OrderTerm]
+    /// Columns the request's filters and order read.
+    package let decidingColumns: Set<String>
+    package let isOrdered: Bool
+    package let isLimited: Bool
+    package let beginsFurtherDown: Bool
 
     package init(request: TableRequest, types: TableTypes, keyColumns: [String]) {
         self.request = request
         self.types = types
         self.keyColumns = keyColumns
         table = TableID(schema: request.schema, name: request.table)
-        filter = FilterExpression(request.filters)
+        filter = FilterExpression(request)
         columns = request.selectedColumns
+        order = request.order
+        decidingColumns = filter.columns.union(order.map(\.column))
+        isOrdered = !order.isEmpty
+        beginsFurtherDown = (request.offset ?? 0) > 0
+        isLimited = request.limit != nil || beginsFurtherDown
     }
 
     /// Whether the request admits a whole row of the table.
@@ -25,14 +36,10 @@ package struct ListShape: Sendable {
         filter.evaluate(RowView(row), in: types)
     }
 
-    /// Columns the request's filters and order read.
-    package var decidingColumns: Set<String> {
-        filter.columns.union(request.order.map(\.column))
+    /// Whether a change leaves the row's place in the order as it is.
+    package func keepsPlace(_ before: RawJSON, _ after: RawJSON) -> Bool {
+        order.allSatisfy { $0.isPlainColumn && before.member($0.column) == after.member($0.column) }
     }
-
-    package var isOrdered: Bool { !request.order.isEmpty }
-    package var isLimited: Bool { request.limit != nil || (request.offset ?? 0) > 0 }
-    package var beginsFurtherDown: Bool { (request.offset ?? 0) > 0 }
 
     /// Whether a row of the answer can be made from the table's own columns.
     package var isFollowable: Bool {

@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// Whose rows a vault holds: one user's, or nobody's.
 package struct OwnerID: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// Decides whose vault is open and whether requests may go out. Pure.
 ///

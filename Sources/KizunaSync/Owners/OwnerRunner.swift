@@ -105,7 +105,7 @@ package final class OwnerRunner: Sendable {
     private func open(_ owner: OwnerID, _ generation: Int, closing former: VaultHandle?) {
         environment.spawn { [self] in
             await former?.vault.close()
-            do {
+            do throws(SyncError) {
                 let vault = try openVault(owner, generation)
                 let handle = VaultHandle(vault: vault, owner: owner, generation: generation)
                 let isCurrent = state.withLock { state in

@@ -1,4 +1,4 @@
-public import KizunaCore
+internal import KizunaCore
 
 /// Who is signed in, as the app's auth library knows it.
 ///

@@ -1,5 +1,5 @@
-internal import Foundation
-package import KizunaCore
+package import Foundation
+internal import KizunaCore
 package import KizunaStore
 internal import KizunaTransport
 

@@ -1,6 +1,6 @@
-package import KizunaCore
+internal import KizunaCore
 package import KizunaPostgREST
-package import KizunaStore
+internal import KizunaStore
 
 // One-shot reads (spec reads §4): where the rows come from, and what happens when the server cannot be asked.
 

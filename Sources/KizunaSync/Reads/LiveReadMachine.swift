@@ -92,6 +92,11 @@ package struct LiveReadMachine: Sendable {
         return consequence
     }
 
+    /// This read's own request was answered, and a newer answer of the same query was stored before it.
+    package mutating func confirmed() {
+        if list.map({ !$0.head.isStale }) ?? false { isConfirmed = true }
+    }
+
     /// What a change of the vault means for the read besides new rows.
     package struct Consequence: Sendable, Equatable {
         package var mayShow = false
@@ -110,14 +115,15 @@ package struct LiveReadMachine: Sendable {
 
     /// Takes the queue's part of a change; true when the fold has to start anew.
     private mutating func follow(_ change: VaultChange) -> Bool {
-        let ended = Set(change.ended.lazy.filter { $0.table == shape.table }.map(\.id))
+        let table = shape.table
+        let ended = Set(change.ended.filter { $0.table == table }.map(\.id))
         if !ended.isEmpty { entries.removeAll { ended.contains($0.id) } }
-        let queued = change.queued.filter { $0.table == shape.table }
+        let queued = change.queued.filter { $0.table == table }
         if !queued.isEmpty {
-            known.merge(change.known[shape.table] ?? [:]) { $1 }
+            known.merge(change.known[table] ?? [:]) { $1 }
             entries += queued
             if ended.isEmpty {
-                fold.learn(change.known[shape.table] ?? [:])
+                fold.learn(change.known[table] ?? [:])
                 for entry in queued { fold.apply(entry) }
             }
         }

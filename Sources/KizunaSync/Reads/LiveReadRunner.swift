@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 internal import Synchronization
@@ -95,7 +95,7 @@ package final class LiveReadRunner: Sendable {
         guard isNew else { return }
         context.environment.spawn { [self] in
             do {
-                try await handle.vault.image(
+                try await handle.vault.deliverImage(
                     cacheKey: cacheKey, table: table, usedAt: context.environment.wallClock()
                 ) { image in loaded(image, generation: handle.generation) }
             } catch {
@@ -175,11 +175,11 @@ package final class LiveReadRunner: Sendable {
 
     /// Takes one input: the machines decide under the lock, snapshots and effects follow after it.
     private func step(_ body: (inout State) -> [RefreshMachine.Effect]) {
-        let (effects, deliveries) = state.withLock { state in
+        let (effects, told) = state.withLock { state in
             let effects = body(&state)
             return (effects, deliveries(&state))
         }
-        for delivery in deliveries { delivery() }
+        for deliver in told { deliver() }
         for effect in effects { perform(effect) }
     }
 
@@ -235,7 +235,10 @@ package final class LiveReadRunner: Sendable {
             step { state in
                 state.sends[attempt] = nil
                 guard let event, state.handle?.generation == handle.generation else { return [] }
-                if case .answerStored = event { state.gate.answered() }
+                if case .answerStored = event {
+                    state.gate.answered()
+                    state.read.confirmed()
+                }
                 if case .failed(attempt, let failure, _) = event, state.refresh.attempt == attempt {
                     if case .fail(let error) = state.gate.failed(failure, hasRows: state.read.hasRows) {
                         state.end = .failure(error)

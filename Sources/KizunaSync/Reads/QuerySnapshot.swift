@@ -1,5 +1,5 @@
 public import Foundation
-public import KizunaCore
+internal import KizunaCore
 
 /// One emission of a read. Its fields are true together.
 ///

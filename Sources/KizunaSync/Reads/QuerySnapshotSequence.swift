@@ -1,4 +1,4 @@
-public import KizunaCore
+internal import KizunaCore
 public import KizunaPostgREST
 
 /// A live read as a value: add filters to it, then iterate it; each iteration is a collection of its own.

@@ -20,7 +20,7 @@ extension Engine {
         _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem]
     ) async throws -> WriteReceipt {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
-        let keys = FilterExpression(filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
+        let keys = FilterExpression(filters: filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
         return try await enqueue([
             QueueEntry(
                 id: mintedID(), table: table, operation: operation, rowKeys: keys, createdAt: environment.wallClock())

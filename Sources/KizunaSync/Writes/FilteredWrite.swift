@@ -1,4 +1,4 @@
-public import KizunaCore
+package import KizunaCore
 public import KizunaPostgREST
 internal import KizunaStore
 

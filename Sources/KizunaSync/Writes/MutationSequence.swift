@@ -1,10 +1,8 @@
-public import KizunaCore
-
 /// Lists of writes as they change: the present list first, then each newer one. State, not events: a slow reader gets
 /// the newest. It can be iterated again.
 public struct MutationSequence<Element: Sendable>: AsyncSequence, Sendable {
-    package typealias Start =
-        @Sendable () throws(SyncError) -> (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)
+    /// Begins to follow the list, and says where it is put and how to stop.
+    package typealias Start = @Sendable () throws -> (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)
 
     private let start: Start
 

@@ -1,3 +1,4 @@
+internal import KizunaCore
 public import Foundation
 package import KizunaStore
 

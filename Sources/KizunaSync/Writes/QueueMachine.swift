@@ -1,3 +1,4 @@
+internal import KizunaStore
 package import KizunaCore
 
 /// Decides which queued write is sent when, and what each answer means for it. Pure: events in, effects out.

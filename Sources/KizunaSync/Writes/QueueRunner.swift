@@ -1,5 +1,5 @@
-package import KizunaCore
-package import KizunaPostgREST
+internal import KizunaCore
+internal import KizunaPostgREST
 package import KizunaStore
 internal import Synchronization
 
