@@ -1,0 +1,30 @@
+internal import Foundation
+public import KizunaCore
+public import KizunaSync
+
+extension Simulation {
+    /// A client in virtual time with its store in memory. It behaves as in an app, but for the network, which is the
+    /// given transport, and the clock, which is this simulation's.
+    ///
+    /// - Parameters:
+    ///   - transport: the network.
+    ///   - configure: changes the configuration before the client is created.
+    /// - Returns: A created client.
+    /// - Throws: What `create(_:)` throws.
+    public func makeClient(
+        _ transport: any WireTransport, configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
+    ) async throws -> KizunaSyncClient {
+        var seams = Engine.Seams()
+        seams.environment = environment
+        seams.transport = transport
+        seams.isInMemory = true
+        let client = KizunaSyncClient(seams: seams)
+        guard let url = URL(string: "https://project.example"), let folder = URL(string: "file:///nowhere") else {
+            preconditionFailure("Simulation: its own URLs are no URLs")
+        }
+        var configuration = KizunaSyncConfiguration(url: url, publishableKey: "key", dataDirectory: folder)
+        configure(&configuration)
+        try await client.create(configuration)
+        return client
+    }
+}
