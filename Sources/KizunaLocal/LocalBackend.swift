@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KizunaCore
+package import KizunaCore
 
 /// A Supabase-compatible backend on this machine: PostgreSQL, `/rest/v1` and `/auth/v1` on 127.0.0.1.
 ///
@@ -151,6 +151,12 @@ package final class LocalBackend: Sendable {
         if let subject { claims.insert(RawJSON.Member(name: "sub", value: .string(subject)), at: 0) }
         return signer.token(claims)
     }
+
+    /// A token of any claims.
+    package func token(claims: RawJSON) -> String { signer.token((try? claims.objectMembers()) ?? []) }
+
+    /// The time that tokens are judged by, in seconds since 1970.
+    package static var now: Int { WallClock.seconds }
 
     private static func key(role: String, _ signer: TokenSigner) -> String {
         let now = WallClock.seconds
