@@ -39,6 +39,7 @@ struct FilterEvaluator {
             case .value(let elements): elements.isEmpty ? TruthSet(quantifier == .all) : .null
             case .refused, .undecided: .any
             }
+        case .opaque: .any
         default: .null
         }
     }

@@ -4,8 +4,8 @@ extension TypeReader {
         switch operation {
         case .isOperand(let operand): operand != .null && operand != .notNull && kind != .bool
         case .compare(_, nil, let text), .isDistinct(let text): refuses(text)
-        case .list(let members): kind == .json || members.contains(where: refuses)
-        case .compare(_, _?, let literal): kind == .json || isRefused(elementsOf: literal)
+        case .list(let members): kind == .json || isArray || members.contains(where: refuses)
+        case .compare(_, _?, let literal): kind == .json || isArray || isRefused(elementsOf: literal)
         case .like, .match: !isText
         case .contains(let text), .containedBy(let text): !isContainer || refuses(text)
         case .overlaps(let text): kind == .jsonb || !isContainer || refuses(text)
@@ -15,7 +15,7 @@ extension TypeReader {
 
     /// Whether an operand is one the server refuses, or one not read here; of types not followed nothing is known.
     func refuses(_ text: String) -> Bool {
-        if kind == .opaque || kind == .range { return false }
+        if kind == .opaque { return false }
         if case .value = operand(text) { return false }
         return true
     }
@@ -23,6 +23,11 @@ extension TypeReader {
     private func isRefused(elementsOf literal: String) -> Bool {
         guard case .value(let elements) = ArrayLiteral.elements(literal) else { return false }
         return elements.contains { $0.map(refuses) ?? false }
+    }
+
+    private var isArray: Bool {
+        if case .array = kind { return true }
+        return false
     }
 
     private var isText: Bool {
