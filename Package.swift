@@ -62,7 +62,9 @@ let package = Package(
             name: "KizunaSyncTests",
             dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaSync", "KizunaSyncTesting"],
             swiftSettings: houseStyle),
-        .testTarget(name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],
+            resources: [.copy("Fixtures")], swiftSettings: houseStyle),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -18,17 +18,18 @@ struct FilterEvaluator {
     private func truth(of operation: FilterOperation, _ cell: Cell) -> TruthSet {
         switch cell {
         case .undecided: .any
-        case .null: onNull(operation)
+        case .null(let kind): onNull(operation, kind)
         case .nullOrJSONNull(let kind):
-            onNull(operation).union(CellEvaluator(json: .null, kind: kind, types: types).truth(of: operation))
+            onNull(operation, kind).union(CellEvaluator(json: .null, kind: kind, types: types).truth(of: operation))
         case .value(let json, let kind): CellEvaluator(json: json, kind: kind, types: types).truth(of: operation)
         case .path(let json, let kind): CellEvaluator(json: json, kind: kind, types: types).truth(of: operation)
         }
     }
 
     /// An SQL null: every comparison is null, except with nothing or in the two-valued operators.
-    private func onNull(_ operation: FilterOperation) -> TruthSet {
-        switch operation {
+    private func onNull(_ operation: FilterOperation, _ kind: KizunaColumnType.Kind?) -> TruthSet {
+        if let kind, TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC).refuses(operation) { return .any }
+        return switch operation {
         case .isOperand(let operand): TruthSet(operand == .null || operand == .unknown)
         case .isDistinct: .yes
         case .list(let members): members.isEmpty ? .no : .null
@@ -38,6 +39,7 @@ struct FilterEvaluator {
             case .value(let elements): elements.isEmpty ? TruthSet(quantifier == .all) : .null
             case .refused, .undecided: .any
             }
+        case .opaque: .any
         default: .null
         }
     }
@@ -110,13 +112,14 @@ struct CellEvaluator {
         return quantified(quantifier, elements, truth)
     }
 
-    /// ANY is OR over the elements, ALL is AND; a null element compares to null. A refused element is refused as a whole.
+    /// ANY is OR over the elements, ALL is AND; a null element compares to null. An element the server
+    /// may refuse leaves nothing certain.
     private func quantified(
         _ quantifier: FilterOperation.Quantifier, _ elements: [String?], _ truth: (String) -> TruthSet
     ) -> TruthSet {
         if let kind {
             let reader = TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC)
-            for case let element? in elements { if case .refused = reader.operand(element) { return .any } }
+            if kind == .json || elements.contains(where: { $0.map(reader.refuses) ?? false }) { return .any }
         }
         let truths = elements.map { $0.map(truth) ?? .null }
         return quantifier == .any ? truths.reduce(.no) { $0.or($1) } : truths.reduce(.yes) { $0.and($1) }

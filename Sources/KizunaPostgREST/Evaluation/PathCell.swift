@@ -4,8 +4,11 @@ internal import KizunaCore
 enum Cell {
     /// The row does not carry the column, or the path is not followed here.
     case undecided
-    /// SQL null.
-    case null
+    /// SQL null, in a column or path of this type where it is known.
+    ///
+    /// A JSON null in a column without declared type counts as SQL null: what the REST interface writes never puts the
+    /// JSON value into a `jsonb` column, only SQL does.
+    case null(KizunaColumnType.Kind?)
     /// A JSON null of a `json` or `jsonb` column: SQL null or the JSON value, both are written alike.
     case nullOrJSONNull(KizunaColumnType.Kind)
     /// A value of a declared type, or of any type its JSON can come from.
@@ -21,22 +24,28 @@ extension Cell {
         let kind = types.columns[path.column]?.kind
         guard path.steps.isEmpty else { return follow(path.steps[...], json, kind) }
         guard json.isNull else { return .value(json, kind) }
-        return kind == .json || kind == .jsonb ? .nullOrJSONNull(kind ?? .jsonb) : .null
+        return kind == .json || kind == .jsonb ? .nullOrJSONNull(kind ?? .jsonb) : .null(kind)
     }
 
     private static func follow(_ steps: ArraySlice<PathStep>, _ json: RawJSON, _ kind: KizunaColumnType.Kind?) -> Cell {
         var json = json
-        if json.isNull { return .null }
+        let result: KizunaColumnType.Kind =
+            steps.last?.isText == true ? .text(isByteOrdered: false) : kind == .json ? .json : .jsonb
+        if json.isNull {
+            // `'null'::jsonb -> 0` is the JSON null itself: jsonb takes a scalar for an array of one.
+            if kind == .jsonb, case .index? = steps.first?.operand { return .undecided }
+            return .null(result)
+        }
         for (at, step) in zip(steps.indices, steps) {
             let isLast = at == steps.endIndex - 1
             switch child(step.operand, of: json) {
             case .undecided: return .undecided
-            case .refused: return .null
+            case .refused: return .null(result)
             case .value(let found): json = found
             }
             if step.isText { return isLast ? text(json) : .undecided }
         }
-        return .path(json, kind == .json ? .json : .jsonb)
+        return .path(json, result)
     }
 
     /// One arrow; `refused` stands for SQL null here.
@@ -60,7 +69,7 @@ extension Cell {
     /// What `->>` makes of a value.
     private static func text(_ json: RawJSON) -> Cell {
         switch json.kind {
-        case .null: return .null
+        case .null: return .null(.text(isByteOrdered: false))
         case .string, .boolean: break
         case .number:
             let isPlain = !json.bytes.contains { $0 | 0x20 == UInt8(ascii: "e") }

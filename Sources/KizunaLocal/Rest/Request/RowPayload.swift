@@ -1,0 +1,52 @@
+internal import KizunaCore
+
+/// The rows a write carries, as one JSON array of objects.
+struct RowPayload: Sendable, Equatable {
+    /// Always an array.
+    let json: String
+    /// The columns to write, in a fixed order.
+    let columns: [String]
+
+    /// Reads a body; `columns` is the query parameter, which frees the objects from having equal keys.
+    static func parse(_ body: [UInt8], contentType: String?, columns: [String]?) throws(RestFailure) -> RowPayload {
+        let type = (contentType ?? "application/json").split(separator: ";").first.map(String.init) ?? ""
+        switch type.trimmingBlanks.lowercased() {
+        case "application/json": return try rows(json(body), columns)
+        case "text/csv": return try rows(CSVText.rows(String(decoding: body, as: UTF8.self)), columns)
+        case "application/x-www-form-urlencoded":
+            let pairs = QueryText.pairs(String(decoding: body, as: UTF8.self))
+            return try rows([RawJSON(members: pairs.map { .init(name: $0.name, value: .string($0.value)) })], columns)
+        case let other: throw .badBody("Content-Type not acceptable: \(other)")
+        }
+    }
+
+    private static func json(_ body: [UInt8]) throws(RestFailure) -> [RawJSON] {
+        guard let value = try? RawJSON(validating: body) else { throw .badBody("Empty or invalid json") }
+        switch value.kind {
+        case .object: return [value]
+        case .array: return (try? value.arrayElements()) ?? []
+        // The server takes any other value for no rows at all.
+        default: return []
+        }
+    }
+
+    private static func rows(_ rows: [RawJSON], _ columns: [String]?) throws(RestFailure) -> RowPayload {
+        let json = RawJSON(elements: rows).text
+        if let columns { return RowPayload(json: json, columns: unique(columns)) }
+        var keys: [String] = []
+        for (index, row) in rows.enumerated() {
+            guard let members = try? row.objectMembers() else { throw .badBody("All object keys must match") }
+            if index == 0 {
+                keys = unique(members.map(\.name))
+            } else if Set(members.map(\.name)) != Set(keys) {
+                throw .badBody("All object keys must match")
+            }
+        }
+        return RowPayload(json: json, columns: keys)
+    }
+
+    private static func unique(_ names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Dispatch
+internal import Foundation
+internal import KizunaLocal
+
+/// `kizuna local`: runs a local backend until it is told to stop.
+enum LocalCommand {
+    static let usage = """
+        usage: kizuna local [--data DIR] [--port N] [--sql FILE]... [--schema NAME]... [--print-env]
+
+          --data DIR      keep the data in DIR and open it again the next time (default: throw it away)
+          --port N        listen on 127.0.0.1:N (default: a free port)
+          --sql FILE      run this SQL before the first request; may be given more than once
+          --schema NAME   expose this schema; may be given more than once (default: public)
+          --print-env     print shell assignments only
+        """
+
+    struct Options: Equatable {
+        var settings: [String: String] = [:]
+        var sqlFiles: [String] = []
+        var schemas: [String] = []
+        var printsEnvironment = false
+    }
+
+    /// Runs to the end; the value is the exit status.
+    static func run(arguments: [String]) async -> Int32 {
+        guard let options = parse(arguments) else {
+            print(usage)
+            return arguments.contains("--help") ? 0 : 64
+        }
+        // The signals are taken over before anything is started, so that none is lost meanwhile.
+        let signals = SignalWait([SIGINT, SIGTERM, SIGHUP])
+        let settings = LocalSettings(
+            dataDirectory: options.settings["--data"], sqlFiles: options.sqlFiles,
+            port: options.settings["--port"].flatMap { Int($0) } ?? 0,
+            schemas: options.schemas.isEmpty ? ["public"] : options.schemas)
+        do {
+            let backend = try await LocalBackend.start(settings)
+            report(backend, asEnvironment: options.printsEnvironment)
+            await signals.first()
+            await backend.stop()
+            return 0
+        } catch {
+            FileHandle.standardError.write(Data("kizuna: \(error)\n".utf8))
+            return 1
+        }
+    }
+
+    private static func parse(_ arguments: [String]) -> Options? {
+        var options = Options()
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--print-env": options.printsEnvironment = true
+            case "--data", "--port", "--sql", "--schema":
+                guard let value = rest.popFirst() else { return nil }
+                if word == "--port", !(Int(value).map { 0...65_535 ~= $0 } ?? false) { return nil }
+                switch word {
+                case "--sql": options.sqlFiles.append(value)
+                case "--schema": options.schemas.append(value)
+                default: options.settings[word] = value
+                }
+            default: return nil
+            }
+        }
+        return options
+    }
+
+    private static func report(_ backend: LocalBackend, asEnvironment: Bool) {
+        if asEnvironment {
+            print("SUPABASE_URL=\(backend.url)")
+            print("SUPABASE_ANON_KEY=\(backend.anonKey)")
+            print("SUPABASE_SERVICE_ROLE_KEY=\(backend.serviceRoleKey)")
+        } else {
+            print("url               \(backend.url)")
+            print("anon key          \(backend.anonKey)")
+            print("service_role key  \(backend.serviceRoleKey)")
+            print("Press Ctrl-C to stop.")
+        }
+        // Whoever started this through a pipe waits for these lines.
+        fflush(nil)
+    }
+}
+
+/// Waits for the first of some signals.
+private final class SignalWait {
+    private let stream: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ signals: [Int32]) {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        self.stream = stream
+        sources = signals.map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+    }
+
+    func first() async {
+        for await _ in stream { return }
+    }
+}
