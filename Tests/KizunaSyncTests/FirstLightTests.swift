@@ -2,6 +2,7 @@ internal import KizunaPostgREST
 import KizunaCore
 import KizunaSync
 import KizunaSyncTesting
+import Synchronization
 import Testing
 
 struct TaskRow: Codable, Sendable, Equatable {
@@ -52,6 +53,33 @@ struct TaskRow: Codable, Sendable, Equatable {
             let rows = try await receipt.delivered()
             #expect(try rows.decode(as: TaskRow.self).map(\.title) == ["x"])
             #expect(transport.sent.filter { $0.request.method == "POST" && $0.leftDevice }.count == 1)
+        }
+    }
+
+    @Test func aLostAnswerIsVerifiedByKey() throws {
+        try Simulation.run { simulation in
+            let rows = Mutex<[String]>([])
+            let transport = ScriptedTransport(simulation) { request in
+                switch request.method {
+                case "POST":
+                    let body = String(decoding: request.body ?? [], as: UTF8.self)
+                    return rows.withLock { rows in
+                        guard rows.isEmpty else {
+                            return .json(#"{"code":"23505","message":"duplicate key value violates unique constraint \"tasks_pkey\""}"#, status: 409)
+                        }
+                        rows.append(body)
+                        return .json(body, status: 201)
+                    }
+                default: return .json(rows.withLock { $0.first ?? "[]" })
+                }
+            }
+            let client = try await simulation.makeClient(transport)
+            transport.plant(.dropAnswer)
+            let receipt = try await client.from("tasks").insert(NewTask(title: "x", done: false))
+            let delivered = try await receipt.delivered()
+            #expect(delivered.rows.count == 1)
+            #expect(transport.sent.map(\.request.method) == ["POST", "POST", "GET"])
+            await client.close()
         }
     }
 }

@@ -1,0 +1,28 @@
+internal import Foundation
+internal import KizunaCore
+internal import KizunaLocal
+
+/// `kizuna demo`: the main job, told as it is observed. Its exit status is 0 only if every step was seen.
+enum DemoCommand {
+    static func run(arguments: [String]) async -> Int32 {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kizuna-demo-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        do {
+            let backend = try await LocalBackend.start(LocalSettings(sql: [DemoStory.schema]))
+            do {
+                let story = try await DemoStory(backend: backend, folder: folder)
+                try await story.tell()
+                await backend.stop()
+                return 0
+            } catch {
+                print("\nNOT OBSERVED: \(error)")
+                for request in backend.control.requests { print("  seen by the backend: \(request)") }
+                await backend.stop()
+                return 1
+            }
+        } catch {
+            print("The local backend did not start: \(error)")
+            return 1
+        }
+    }
+}

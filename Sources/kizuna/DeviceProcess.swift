@@ -1,0 +1,145 @@
+internal import Foundation
+internal import KizunaCore
+internal import Synchronization
+
+/// A device in a process of its own: what it was told, and what it was seen to show.
+final class DeviceProcess: Sendable {
+    /// The newest of each kind of line.
+    struct Sight: Sendable {
+        var isReady = false
+        var tasks: [DemoTask]?
+        var refresh = ""
+        var pending: [String] = []
+        var rejected: [String] = []
+        var reasons: [String] = []
+        var answers: [DeviceLine] = []
+        var hasEnded = false
+    }
+
+    private struct State {
+        var sight = Sight()
+        var waiters: [Int: (isMet: @Sendable (Sight) -> Bool, gate: AsyncStream<Bool>.Continuation)] = [:]
+        var lastWaiter = 0
+        var partial = Data()
+    }
+
+    let name: String
+    private let process: Process
+    private let input: Pipe
+    private let state = Mutex(State())
+    private let clock = SyncEnvironment.live().clock
+
+    init(name: String, environment: [String: String], isOffline: Bool) throws {
+        self.name = name
+        process = Process()
+        input = Pipe()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+        if let own = Bundle.main.executableURL { process.executableURL = own }
+        process.arguments = ["device"] + (isOffline ? ["--offline"] : [])
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = input
+        process.standardOutput = output
+        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            self?.take(data)
+        }
+        try process.run()
+    }
+
+    func tell(_ command: DeviceCommandLine) throws {
+        let line = try JSONEncoder().encode(command) + Data("\n".utf8)
+        try input.fileHandleForWriting.write(contentsOf: line)
+    }
+
+    /// Tells a command and waits for its answer.
+    @discardableResult
+    func perform(_ command: DeviceCommandLine) async throws -> String {
+        let before = sight.answers.count
+        try tell(command)
+        let seen = try await see("answers \(command)") { $0.answers.count > before }
+        switch seen.answers.last {
+        case .done(_, let detail): return detail
+        case .failed(_, let reason): throw DemoFault("device \(name) failed at \(command): \(reason)")
+        default: return ""
+        }
+    }
+
+    /// Ends the process as a crash would: nothing of it runs any more.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    func quit() {
+        try? tell(.quit)
+        process.waitUntilExit()
+    }
+
+    var sight: Sight { state.withLock { $0.sight } }
+
+    /// Waits until the device is seen so; at most ten seconds.
+    @discardableResult
+    func see(_ what: String, _ isMet: @escaping @Sendable (Sight) -> Bool) async throws -> Sight {
+        let (stream, continuation) = AsyncStream<Bool>.makeStream()
+        let id = state.withLock { state -> Int? in
+            guard !isMet(state.sight) else { return nil }
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = (isMet, continuation)
+            return state.lastWaiter
+        }
+        guard let id else { return sight }
+        let timer = clock.schedule(after: .seconds(10)) { continuation.yield(false) }
+        defer {
+            timer.cancel()
+            state.withLock { $0.waiters[id] = nil }
+        }
+        for await isSeen in stream {
+            guard isSeen else { break }
+            return sight
+        }
+        throw DemoFault("device \(name) was not seen to: \(what); it shows \(sight)")
+    }
+
+    private func take(_ data: Data) {
+        let met = state.withLock { state -> [AsyncStream<Bool>.Continuation] in
+            if data.isEmpty { state.sight.hasEnded = true }
+            state.partial += data
+            while let end = state.partial.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = state.partial[..<end]
+                if let line = try? JSONDecoder().decode(DeviceLine.self, from: Data(line)) {
+                    state.sight.note(line)
+                }
+                state.partial = Data(state.partial[state.partial.index(after: end)...])
+            }
+            let sight = state.sight
+            let met = state.waiters.filter { $0.value.isMet(sight) }
+            for id in met.keys { state.waiters[id] = nil }
+            return met.values.map(\.gate)
+        }
+        for waiter in met { waiter.yield(true) }
+    }
+}
+
+extension DeviceProcess.Sight {
+    mutating func note(_ line: DeviceLine) {
+        switch line {
+        case .ready: isReady = true
+        case .shows(let shown, let state):
+            tasks = shown.map(DemoTask.sorted)
+            refresh = state
+        case .pending(let ids): pending = ids
+        case .rejected(let ids, let why):
+            rejected = ids
+            reasons = why
+        case .done, .failed: answers.append(line)
+        }
+    }
+}
+
+/// A step of the demo that was not observed.
+struct DemoFault: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
