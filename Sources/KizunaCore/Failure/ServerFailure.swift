@@ -40,10 +40,9 @@ public struct ServerFailure: Sendable, Hashable {
     public var constraint: String? {
         guard let code, code.hasPrefix("23"), let message else { return nil }
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
-        guard let at = parts.firstIndex(where: { $0.hasSuffix("constraint ") }), at + 1 < parts.count else {
-            return nil
-        }
-        return String(parts[at + 1])
+        // Every second part stands in quotes: a column's name may be any text, "constraint " too.
+        let outside = stride(from: 0, to: parts.count - 1, by: 2)
+        return outside.first { parts[$0].hasSuffix("constraint ") }.map { String(parts[$0 + 1]) }
     }
 
     /// Whether the same request can succeed later without any change (spec reads §8.5).

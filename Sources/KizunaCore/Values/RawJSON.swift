@@ -73,6 +73,11 @@ public struct RawJSON: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Byte equality; Swift's own `==` on strings would also equate differently composed characters.
+        package func isNamed(_ other: String) -> Bool {
+            name.utf8.elementsEqual(other.utf8)
+        }
     }
 
     /// What kind of JSON value this is.
@@ -153,14 +158,14 @@ public struct RawJSON: Hashable, Sendable {
     /// The value of a member of an object, nil where the name is absent or this is no object.
     package func member(_ name: String) -> RawJSON? {
         guard let members = try? objectMembers() else { return nil }
-        return members.last { $0.name == name }?.value
+        return members.last { $0.isNamed(name) }?.value
     }
 
     /// This object with the patch's members set: present names keep their place, new ones come last.
     package func merging(_ patch: [Member]) -> RawJSON {
         guard var members = try? objectMembers() else { return self }
         for change in patch {
-            if let at = members.lastIndex(where: { $0.name == change.name }) {
+            if let at = members.lastIndex(where: { $0.isNamed(change.name) }) {
                 members[at] = change
             } else {
                 members.append(change)

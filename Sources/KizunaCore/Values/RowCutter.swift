@@ -7,10 +7,16 @@ package struct RowCutter: Sendable {
         package let key: RowKey?
     }
 
-    private let keyNames: [[UInt8]]
+    /// A key column's name: as it is usually written in JSON, and its own bytes.
+    private struct KeyName {
+        let quoted: [UInt8]
+        let bytes: [UInt8]
+    }
+
+    private let keyNames: [KeyName]
 
     package init(keyColumns: [String]) {
-        keyNames = keyColumns.map { Array(RawJSON(string: $0).bytes) }
+        keyNames = keyColumns.map { KeyName(quoted: RawJSON(string: $0).bytes, bytes: Array($0.utf8)) }
     }
 
     /// The rows of a body that must be one JSON array of objects.
@@ -49,7 +55,7 @@ package struct RowCutter: Sendable {
                 let name = try scanner.string()
                 try scanner.expect(UInt8(ascii: ":"))
                 let value = try scanner.value(depth: 1)
-                for (index, keyName) in keyNames.enumerated() where keyName.elementsEqual(bytes[name]) {
+                for (index, keyName) in keyNames.enumerated() where Self.names(bytes[name], keyName) {
                     found[index] = RawJSON(unchecked: Array(bytes[value])).scalarText
                 }
             } while try scanner.take(UInt8(ascii: ","))
@@ -58,5 +64,12 @@ package struct RowCutter: Sendable {
         let components = found.compactMap { $0 }
         let key = components.count == keyNames.count && !components.isEmpty ? RowKey(components: components) : nil
         return CutRow(range: start..<scanner.offset, key: key)
+    }
+
+    /// Whether a name, given with its quotes, is this one. JSON may write any character as an escape.
+    private static func names(_ name: Slice<UnsafeBufferPointer<UInt8>>, _ keyName: KeyName) -> Bool {
+        if keyName.quoted.elementsEqual(name) { return true }
+        guard name.contains(UInt8(ascii: "\\")) else { return false }
+        return JSONScanner.unescaped(UnsafeBufferPointer(rebasing: name)).utf8.elementsEqual(keyName.bytes)
     }
 }

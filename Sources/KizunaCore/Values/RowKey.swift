@@ -71,7 +71,7 @@ extension RawJSON {
     package static func rowKey(of members: [Member], columns: [String]) -> RowKey? {
         var components: [String] = []
         for column in columns {
-            guard let value = members.last(where: { $0.name == column })?.value, let text = value.scalarText else {
+            guard let value = members.last(where: { $0.isNamed(column) })?.value, let text = value.scalarText else {
                 return nil
             }
             components.append(text)

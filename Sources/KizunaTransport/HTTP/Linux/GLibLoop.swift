@@ -1,16 +1,20 @@
 #if canImport(CSoup)
     internal import CSoup
     internal import Foundation
+    internal import Synchronization
 
     /// The one thread on which GLib's sources, and so libsoup's sockets and callbacks, run. It lives as long as the
     /// process.
     ///
-    /// A GLib object made on it is touched on it only.
-    // Safe because the pointer never changes and GLib allows adding sources to a context from any thread.
+    /// A GLib object made on it is touched on it only. What is handed over goes through a lock of our own, since
+    /// tools that look for races do not see GLib's.
+    // Safe because the pointer never changes, GLib allows adding sources to a context from any thread, and the list of
+    // work is guarded.
     final class GLibLoop: @unchecked Sendable {
         static let shared = GLibLoop()
 
         private let context: OpaquePointer
+        private let pending = Mutex<[@Sendable () -> Void]>([])
 
         private init() {
             guard let context = g_main_context_new() else { preconditionFailure("GLibLoop: no main context") }
@@ -22,21 +26,33 @@
 
         /// Runs the work on the loop's thread, after what was handed over before.
         func perform(_ work: @escaping @Sendable () -> Void) {
+            let isFirst = pending.withLock { pending in
+                pending.append(work)
+                return pending.count == 1
+            }
+            if isFirst { wake() }
+        }
+
+        /// Has the loop's thread call `performPending()` once.
+        private func wake() {
             let source = g_idle_source_new()
             g_source_set_priority(source, G_PRIORITY_DEFAULT)
             g_source_set_callback(
                 source,
                 { pointer in
-                    guard let pointer else { return 0 }
-                    Unmanaged<Work>.fromOpaque(pointer).takeUnretainedValue().body()
+                    if let pointer { Unmanaged<GLibLoop>.fromOpaque(pointer).takeUnretainedValue().performPending() }
                     return 0
-                }, Unmanaged.passRetained(Work(work)).toOpaque(),
-                { pointer in
-                    guard let pointer else { return }
-                    Unmanaged<Work>.fromOpaque(pointer).release()
-                })
+                }, Unmanaged.passUnretained(self).toOpaque(), nil)
             g_source_attach(source, context)
             g_source_unref(source)
+        }
+
+        private func performPending() {
+            let work = pending.withLock { pending in
+                defer { pending = [] }
+                return pending
+            }
+            for each in work { each() }
         }
 
         private func run() {
@@ -44,11 +60,5 @@
             let loop = g_main_loop_new(context, 0)
             g_main_loop_run(loop)
         }
-    }
-
-    private final class Work: Sendable {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 #endif
