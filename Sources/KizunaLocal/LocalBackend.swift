@@ -59,7 +59,9 @@ package final class LocalBackend: Sendable {
         _ settings: LocalSettings = LocalSettings(), in shared: LocalCluster? = nil
     ) async throws -> LocalBackend {
         let cluster: LocalCluster
-        if let shared { cluster = shared } else {
+        if let shared {
+            cluster = shared
+        } else {
             cluster = try await LocalCluster.start(dataDirectory: settings.dataDirectory)
         }
         do {

@@ -5,7 +5,8 @@ internal import KizunaLocal
 /// `kizuna demo`: the main job, told as it is observed. Its exit status is 0 only if every step was seen.
 enum DemoCommand {
     static func run(arguments: [String]) async -> Int32 {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kizuna-demo-\(ProcessInfo.processInfo.processIdentifier)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "kizuna-demo-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
             let backend = try await LocalBackend.start(LocalSettings(sql: [DemoStory.schema]))

@@ -58,13 +58,17 @@ final class DemoStory {
     private func workOffline(_ phone: DeviceProcess, _ laptop: DeviceProcess, _ milk: String) async throws -> [String] {
         try await phone.perform(.goOffline)
         var ids: [String] = []
-        for title in ["call Ada", "water plants", "pay rent"] { ids.append(try await phone.perform(.add(title: title))) }
+        for title in ["call Ada", "water plants", "pay rent"] {
+            ids.append(try await phone.perform(.add(title: title)))
+        }
         try await phone.perform(.setDone(id: milk))
         let all = Set(ids + [milk])
         let seen = try await phone.see("show 4 tasks, all pending") { sight in
             sight.tasks?.count == 4 && sight.tasks?.first { $0.id == milk }?.done == true && Set(sight.pending) == all
         }
-        say("A is offline and writes 3 tasks and ticks off «buy milk»: all 4 rows show on A, \(seen.pending.count) writes pending")
+        say(
+            "A is offline and writes 3 tasks and ticks off «buy milk»: all 4 rows show on A, \(seen.pending.count) writes pending"
+        )
         try await laptop.perform(.pull)
         let other = try await laptop.see("show the old list") { $0.tasks?.count == 1 && $0.tasks?.first?.done == false }
         let rows = try await serverTasks()
@@ -80,7 +84,9 @@ final class DemoStory {
         let after = try await again.see("show the same after the kill") { sight in
             sight.tasks == before.tasks && sight.pending == before.pending
         }
-        say("A is killed (SIGKILL) and started again offline: the same \(after.tasks?.count ?? 0) rows, \(after.pending.count) writes pending")
+        say(
+            "A is killed (SIGKILL) and started again offline: the same \(after.tasks?.count ?? 0) rows, \(after.pending.count) writes pending"
+        )
         return again
     }
 
@@ -88,7 +94,8 @@ final class DemoStory {
         try await phone.perform(.goOnline)
         try await phone.see("deliver everything") { $0.pending.isEmpty && $0.refresh == "idle" }
         let rows = try await serverTasks()
-        try expect(rows.count == 4 && rows.first { $0.id == milk }?.done == true, "the server has 4 rows, «buy milk» done")
+        try expect(
+            rows.count == 4 && rows.first { $0.id == milk }?.done == true, "the server has 4 rows, «buy milk» done")
         try await laptop.perform(.pull)
         try await laptop.see("show what the server has") { $0.tasks == rows }
         say("The network comes back: the queue is empty, the server has \(rows.count) rows, B shows them after a pull")
@@ -103,7 +110,9 @@ final class DemoStory {
         let rows = try await serverTasks().filter { $0.id == id }
         try expect(posts.count > 1, "the write was sent again")
         try expect(rows.count == 1, "exactly one row of that key")
-        say("The answer to one write is lost after the server handled it: sent \(posts.count) times, \(rows.count) row on the server")
+        say(
+            "The answer to one write is lost after the server handled it: sent \(posts.count) times, \(rows.count) row on the server"
+        )
     }
 
     private func breakAConstraint(_ phone: DeviceProcess) async throws {
@@ -116,9 +125,13 @@ final class DemoStory {
             sight.pending.isEmpty && sight.rejected == [bad] && sight.refresh == "idle"
         }
         let keys = Set(try await serverTasks().map(\.id))
-        try expect(keys.isSuperset(of: [first, last]) && !keys.contains(bad), "the others are on the server, the bad one is not")
+        try expect(
+            keys.isSuperset(of: [first, last]) && !keys.contains(bad),
+            "the others are on the server, the bad one is not")
         try expect(!(seen.tasks ?? []).contains { $0.id == bad }, "the refused row left the list")
-        say("One write breaks a constraint: refused (\(seen.reasons.joined())), kept for a decision; the 2 others are delivered")
+        say(
+            "One write breaks a constraint: refused (\(seen.reasons.joined())), kept for a decision; the 2 others are delivered"
+        )
     }
 
     private func compare(_ phone: DeviceProcess, _ laptop: DeviceProcess) async throws {
@@ -156,7 +169,7 @@ final class DemoStory {
     }
 
     private static func signUp(at backend: LocalBackend) async throws -> String {
-        let answer = try await URLSessionTransport().send(
+        let answer = try await PlatformTransport.http().send(
             WireRequest(
                 method: "POST", url: backend.url + "/auth/v1/signup",
                 headers: [WireHeader("apikey", backend.anonKey), WireHeader("Content-Type", "application/json")],

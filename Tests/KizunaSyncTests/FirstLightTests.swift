@@ -27,7 +27,8 @@ struct TaskRow: Codable, Sendable, Equatable {
             #expect(second?.result == [TaskRow(id: "a", title: "one", done: false)])
             #expect(second?.refresh == .idle)
             #expect(second?.isFromCache == false)
-            #expect(transport.sent.map(\.request.url) == ["https://project.example/rest/v1/tasks?select=%2A&done=eq.false"])
+            #expect(
+                transport.sent.map(\.request.url) == ["https://project.example/rest/v1/tasks?select=%2A&done=eq.false"])
         }
     }
 
@@ -65,7 +66,9 @@ struct TaskRow: Codable, Sendable, Equatable {
                     let body = String(decoding: request.body ?? [], as: UTF8.self)
                     return rows.withLock { rows in
                         guard rows.isEmpty else {
-                            return .json(#"{"code":"23505","message":"duplicate key value violates unique constraint \"tasks_pkey\""}"#, status: 409)
+                            return .json(
+                                #"{"code":"23505","message":"duplicate key value violates unique constraint \"tasks_pkey\""}"#,
+                                status: 409)
                         }
                         rows.append(body)
                         return .json(body, status: 201)

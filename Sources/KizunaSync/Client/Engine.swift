@@ -2,6 +2,7 @@ internal import Foundation
 package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
+internal import KizunaTransport
 internal import Synchronization
 
 /// Everything behind one `create(_:)`: owners, reads, queue and network, wired together.
@@ -50,11 +51,9 @@ package final class Engine: ReadContext {
         let environment = seams.environment ?? .live(log: configuration.log)
         self.environment = environment
         let base = try Self.base(of: configuration.url)
-        guard let transport = seams.transport ?? Self.platformTransport() else {
-            throw SyncError(.invalidConfiguration, "This platform has no HTTP transport.")
-        }
         gateway = Gateway(
-            base: base, publishableKey: configuration.publishableKey, transport: transport, environment: environment,
+            base: base, publishableKey: configuration.publishableKey,
+            transport: seams.transport ?? PlatformTransport.http(), environment: environment,
             timeout: configuration.requestTimeout)
         connectivity = Connectivity(monitor: configuration.networkAvailability)
         facts = Self.facts(configuration)
@@ -209,7 +208,8 @@ extension Engine {
             for feed in feeds { feed.vaultOpened(handle, in: environment) }
             for feed in refusals { feed.vaultOpened(handle, in: environment) }
         case .vaultFailed(let error):
-            environment.log.log(LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
+            environment.log.log(
+                LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
             for read in reads { read.end(.failure(error)) }
         case .credentials(let credentials):
             if credentials.isSettled { openSettleGates() }

@@ -60,7 +60,8 @@ package struct ListFold: Sendable {
         switch entry.operation {
         case .insert(let row): insert(row, key: entry.rowKeys.first, ignoresDuplicates: false)
         case .upsert(let row, let onConflict, let ignoresDuplicates):
-            let target = onConflict.isEmpty || onConflict == shape.keyColumns ? entry.rowKeys.first : match(row, onConflict)
+            let target =
+                onConflict.isEmpty || onConflict == shape.keyColumns ? entry.rowKeys.first : match(row, onConflict)
             insert(row, key: target ?? entry.rowKeys.first, ignoresDuplicates: ignoresDuplicates)
         case .update(let patch, let filters): update(patch, where: filters, keys: entry.rowKeys)
         case .delete(let filters): delete(where: filters, keys: entry.rowKeys)

@@ -22,7 +22,8 @@ package struct AnswerRows: Sendable {
 
     private static func sentence(_ fault: JSONFault, _ response: WireResponse) -> String {
         if response.headers["content-type"]?.contains("html") == true {
-            return "The answer is an HTML page, so something between the app and the server answered; it was not stored."
+            return
+                "The answer is an HTML page, so something between the app and the server answered; it was not stored."
         }
         switch fault {
         case .truncated: return "The answer ends in the middle; it was not stored."

@@ -41,7 +41,8 @@ extension Engine {
         var row = row
         var isMinted = false
         if let column = facts.keyColumns.first, facts.keyColumns.count == 1, facts.mintsKeys,
-            row.member(column).map(\.isNull) ?? true, upsert?.onConflict.isEmpty ?? true
+            row.member(column).map(\.isNull) ?? true,
+            upsert?.onConflict.isEmpty ?? true
                 || upsert?.onConflict == facts.keyColumns
         {
             row = row.merging([.init(name: column, value: RawJSON(string: mintedID()))])

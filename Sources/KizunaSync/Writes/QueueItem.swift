@@ -23,12 +23,16 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     /// The rows the write needs to exist: its own keys, when it is not the one that makes them.
     package let needs: Set<RowKey>
     package let group: String?
+    /// Whether nobody else can have made a row of its key, so that a duplicate is its own earlier self: a proxy or a
+    /// platform's HTTP may have repeated the request unasked.
+    package let isKeyMinted: Bool
     /// Whether an earlier request may have carried it to the server.
     package var maybeSent: Bool
 
     package init(
         id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?, bytes: Int,
-        creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil, maybeSent: Bool = false
+        creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil, isKeyMinted: Bool = false,
+        maybeSent: Bool = false
     ) {
         self.id = id
         self.sequence = sequence
@@ -39,6 +43,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.creates = creates
         self.needs = needs
         self.group = group
+        self.isKeyMinted = isKeyMinted
         self.maybeSent = maybeSent
     }
 
@@ -66,7 +71,8 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.init(
             id: entry.id, sequence: entry.sequence, table: entry.table, tokens: tokens,
             signature: entry.group == nil ? signature : nil, bytes: bytes, creates: creates,
-            needs: creates.isEmpty ? Set(entry.rowKeys) : [], group: entry.group, maybeSent: entry.maybeSent)
+            needs: creates.isEmpty ? Set(entry.rowKeys) : [], group: entry.group,
+            isKeyMinted: entry.isKeyMinted, maybeSent: entry.maybeSent)
     }
 
     /// Rows with other columns may not share a request: an absent column would become null instead of its default.

@@ -236,7 +236,9 @@ extension QueueMachine {
     private func batch(
         startingAt position: Int, blocked: Set<QueueItem.Token>, _ blockedTables: Set<String>
     ) -> [String] {
-        guard let first = tracked[order[position]], let signature = first.item.signature else { return [order[position]] }
+        guard let first = tracked[order[position]], let signature = first.item.signature else {
+            return [order[position]]
+        }
         var ids = [first.item.id]
         var bytes = first.item.bytes
         var limit = min(limits.batchRows, first.batchLimit)
@@ -310,7 +312,7 @@ extension QueueMachine {
         case .unsettled(let failure):
             failures = 0
             unsettled(number, flight, failure, jitter, &effects)
-        case .duplicate(let failure) where flight.before.values.contains(true):
+        case .duplicate(let failure) where mayBeOurOwn(flight):
             flights[number]?.duplicate = failure
             for id in flight.ids { tracked[id]?.state = .verifying(number) }
             effects.append(.verify(flight: number, ids: flight.ids))
@@ -399,6 +401,10 @@ extension QueueMachine {
         for id in ids { tracked[id]?.batchLimit = limit }
     }
 
+    private func mayBeOurOwn(_ flight: Flight) -> Bool {
+        flight.ids.contains { flight.before[$0] == true || tracked[$0]?.item.isKeyMinted == true }
+    }
+
     private func isBehindOthers(_ ids: [String]) -> Bool {
         order.first.map { !ids.contains($0) } ?? false
     }
@@ -482,12 +488,11 @@ extension QueueMachine {
 
     private mutating func publish(_ effects: inout [Effect]) {
         let next: QueueState =
-            if order.isEmpty { .idle }
-            else if !isEnabled { .waitingForNetwork }
-            else if !isSessionReady { .waitingForSession }
-            else if !flights.isEmpty { .draining }
-            else if !isPathUp { .waitingForNetwork }
-            else { .retrying(failures: failures) }
+            if order.isEmpty { .idle } else if !isEnabled { .waitingForNetwork } else if !isSessionReady {
+                .waitingForSession
+            } else if !flights.isEmpty { .draining } else if !isPathUp { .waitingForNetwork } else {
+                .retrying(failures: failures)
+            }
         guard next != published else { return }
         published = next
         effects.append(.publish(next))

@@ -16,7 +16,8 @@ struct RowRange: Sendable, Equatable {
         if let limit { upper = limit - 1 > Int.max - lower ? Int.max : lower + limit - 1 }
         if method == "GET", let header, let bounds = bounds(header) {
             if let end = bounds.upper, end < bounds.lower {
-                throw .badRange("The lower boundary must be lower than or equal to the upper boundary in the Range header.")
+                throw .badRange(
+                    "The lower boundary must be lower than or equal to the upper boundary in the Range header.")
             }
             lower = max(lower, bounds.lower)
             upper = [upper, bounds.upper].compactMap { $0 }.min()
