@@ -49,7 +49,7 @@ let package = Package(
             swiftSettings: houseStyle),
         .executableTarget(
             name: "kizuna",
-            dependencies: ["KizunaCore", "KizunaSync", "KizunaLocal", "KizunaTransport"],
+            dependencies: ["KizunaCore", "KizunaSync", "KizunaLocal"],
             swiftSettings: houseStyle),
 
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KizunaCore
 internal import KizunaLocal
-internal import KizunaTransport
+internal import KizunaSync
 
 /// Two devices of one user, step by step. Each line is printed after what it says was seen.
 final class DemoStory {
@@ -168,15 +168,14 @@ final class DemoStory {
         return DemoTask.sorted(tasks)
     }
 
+    /// Signs a user up as an app does, and gives the access token that both devices are handed.
     private static func signUp(at backend: LocalBackend) async throws -> String {
-        let answer = try await PlatformTransport.http().send(
-            WireRequest(
-                method: "POST", url: backend.url + "/auth/v1/signup",
-                headers: [WireHeader("apikey", backend.anonKey), WireHeader("Content-Type", "application/json")],
-                body: Array(#"{"email":"ada@example.com","password":"correct horse"}"#.utf8)))
-        guard let token = try RawJSON(validating: answer.body).member("access_token")?.stringValue else {
-            throw DemoFault("signing up gave no token (HTTP \(answer.status))")
+        guard let url = URL(string: backend.url) else { throw DemoFault("the backend's URL is none") }
+        let auth = KizunaAuth(url: url, publishableKey: backend.anonKey)
+        try await auth.signUp(email: "ada@example.com", password: "correct horse")
+        for await state in auth.states() {
+            if case .signedIn(_, let token) = state { return token }
         }
-        return token
+        throw DemoFault("signing up gave no session")
     }
 }

@@ -1,5 +1,4 @@
 internal import KizunaCore
-internal import KizunaPostgREST
 internal import Foundation
 internal import KizunaSync
 internal import Synchronization

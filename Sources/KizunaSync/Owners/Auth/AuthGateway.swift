@@ -1,0 +1,91 @@
+package import KizunaCore
+
+/// Makes the requests to `/auth/v1` and reads their answers.
+package struct AuthGateway: Sendable {
+    private let base: String
+    private let publishableKey: String
+    private let transport: any WireTransport
+
+    package init(base: String, publishableKey: String, transport: any WireTransport) {
+        self.base = base
+        self.publishableKey = publishableKey
+        self.transport = transport
+    }
+
+    /// Signs a user up; nil where the user has to confirm first.
+    package func signUp(email: String, password: String) async throws -> AuthGrant? {
+        let answer = try await post("/signup", [("email", email), ("password", password)])
+        return answer.member("access_token") == nil ? nil : try grant(answer)
+    }
+
+    package func signIn(email: String, password: String) async throws -> AuthGrant {
+        try grant(await post("/token?grant_type=password", [("email", email), ("password", password)]))
+    }
+
+    package func refresh(_ token: String) async throws -> AuthGrant {
+        try grant(await post("/token?grant_type=refresh_token", [("refresh_token", token)]))
+    }
+
+    /// Ends the session on the server.
+    package func signOut(accessToken: String) async throws {
+        _ = try await post("/logout?scope=local", [], bearer: accessToken)
+    }
+
+    private func post(_ path: String, _ members: [(String, String)], bearer: String? = nil) async throws -> RawJSON {
+        let body = RawJSON(members: members.map { .init(name: $0.0, value: RawJSON(string: $0.1)) })
+        let request = WireRequest(
+            method: "POST", url: base + "/auth/v1" + path,
+            headers: [
+                WireHeader("apikey", publishableKey), WireHeader("Authorization", "Bearer \(bearer ?? publishableKey)"),
+                WireHeader("Content-Type", "application/json"), WireHeader("X-Supabase-Api-Version", "2024-01-01"),
+            ], body: body.bytes)
+        let response: WireResponse
+        do {
+            response = try await transport.send(request)
+        } catch let failure as WireFailure {
+            throw SyncError(
+                .connectivity, "The auth server could not be reached (\(failure.reason)).", underlying: failure)
+        }
+        guard (200..<300).contains(response.status) else {
+            throw SyncError(
+                .server, "The auth server refused the request.",
+                server: ServerFailure(status: response.status, body: response.body))
+        }
+        return response.body.isEmpty ? RawJSON(members: []) : try answer(response.body)
+    }
+
+    private func answer(_ body: [UInt8]) throws(SyncError) -> RawJSON {
+        do {
+            return try RawJSON(validating: body)
+        } catch {
+            throw malformed
+        }
+    }
+
+    private var malformed: SyncError {
+        SyncError(.malformedAnswer, "The auth server's answer is not a session.")
+    }
+
+    private func grant(_ answer: RawJSON) throws(SyncError) -> AuthGrant {
+        guard let access = answer.member("access_token")?.stringValue,
+            let refresh = answer.member("refresh_token")?.stringValue,
+            let seconds = answer.member("expires_in")?.scalarText.flatMap({ Int($0) })
+        else { throw malformed }
+        let token = try AccessToken(access)
+        return AuthGrant(
+            session: KizunaAuthSession(userID: token.userID, refreshToken: refresh), accessToken: access,
+            lifetime: .seconds(seconds))
+    }
+}
+
+extension SyncError {
+    /// Whether the auth server said that the session is over, and not merely that it cannot be refreshed now.
+    var endsSession: Bool {
+        switch server?.code {
+        case "session_not_found", "session_expired", "refresh_token_not_found", "refresh_token_already_used",
+            "user_not_found", "user_banned":
+            true
+        default: false
+        }
+    }
+}

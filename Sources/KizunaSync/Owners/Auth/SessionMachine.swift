@@ -1,0 +1,171 @@
+package import KizunaCore
+
+/// Decides when an access token is refreshed and what the session is taken for. Pure.
+///
+/// States:
+/// - `restoring`: the kept session is being read. → `none`, `held`.
+/// - `none`: nobody is signed in. → `held` at a sign-in.
+/// - `held(session)`: a user is signed in; a token is there, being fetched, or waited for. → `none` at a sign-out,
+///   `lost` when the server refuses the refresh token.
+/// - `lost(session)`: the server ended the session. Not a sign-out: the owner stays, nothing is sent until somebody
+///   signs in. → `held`, `none`.
+///
+/// Invariants:
+/// - S1: only an explicit sign-out, or a kept session that is certainly absent, reads as signed out.
+/// - S2: one refresh is out at a time, and an answer counts only in the generation it started from.
+/// - S3: a failed refresh books its own next attempt.
+/// - S4: expiry is judged by time since receipt on the monotonic clock; the wall clock is never asked.
+package struct SessionMachine: Sendable {
+    package enum Event: Sendable {
+        /// What the store holds; nil where it certainly holds none.
+        case restored(KizunaAuthSession?)
+        /// The store could not be read; it is asked again.
+        case notRestored(jitter: Double)
+        /// A sign-in or sign-up begins or ends; what started before it does not count any more.
+        case signedIn(AuthGrant, now: MonotonicInstant)
+        case signedOut
+        case refreshed(generation: Int, AuthGrant, now: MonotonicInstant)
+        /// No grant came; `isRefused` when the server said that the session is over.
+        case refreshFailed(generation: Int, isRefused: Bool, jitter: Double)
+        /// A token is wanted because the last one was not accepted.
+        case tokenRejected
+        case timerFired(timer: Int)
+        case networkReturned
+    }
+
+    package enum Effect: Sendable, Equatable {
+        case load
+        case refresh(generation: Int, token: String)
+        case save(KizunaAuthSession?)
+        case startTimer(timer: Int, after: Duration)
+        case cancelTimer(timer: Int)
+        case publish(SessionState)
+        /// The wait for a token is over: this one, or none for now.
+        case answerWaiters(token: String?)
+    }
+
+    private enum Phase: Sendable, Equatable {
+        case restoring
+        case none
+        case held
+        case lost
+    }
+
+    private var phase = Phase.restoring
+    private var session: KizunaAuthSession?
+    private var accessToken: String?
+    private var generation = 1
+    private var isRefreshing = false
+    private var failures = 0
+    private var timer: Int?
+    private var lastTimer = 0
+
+    /// A token is refreshed when this much of its life is left, or half its life if that is less.
+    private static let margin = Duration.seconds(60)
+
+    package init() {}
+
+    /// The effect to begin with.
+    package static let start = Effect.load
+
+    /// Whether somebody is signed in, or was until the server ended the session.
+    package var userID: String? { session?.userID }
+    package var token: String? { accessToken }
+
+    package mutating func handle(_ event: Event) -> [Effect] {
+        var effects: [Effect] = []
+        switch event {
+        case .restored(let kept):
+            guard phase == .restoring else { return [] }
+            session = kept
+            failures = 0
+            guard kept != nil else {
+                phase = .none
+                return [.publish(.signedOut)]
+            }
+            phase = .held
+            refresh(&effects)
+        case .notRestored(let jitter):
+            guard phase == .restoring else { return [] }
+            retry(jitter, &effects)
+        case .signedIn(let grant, _):
+            generation += 1
+            isRefreshing = false
+            take(grant, &effects)
+        case .signedOut:
+            generation += 1
+            isRefreshing = false
+            phase = .none
+            session = nil
+            accessToken = nil
+            cancelTimer(&effects)
+            effects += [.save(nil), .publish(.signedOut), .answerWaiters(token: nil)]
+        case .refreshed(let from, let grant, _):
+            guard from == generation, isRefreshing else { return [] }
+            isRefreshing = false
+            take(grant, &effects)
+        case .refreshFailed(let from, let isRefused, let jitter):
+            guard from == generation, isRefreshing else { return [] }
+            isRefreshing = false
+            effects.append(.answerWaiters(token: nil))
+            if isRefused {
+                phase = .lost
+                accessToken = nil
+                effects.append(.publish(.restoring))
+            } else {
+                retry(jitter, &effects)
+            }
+        case .tokenRejected:
+            guard phase == .held else { return [.answerWaiters(token: nil)] }
+            accessToken = nil
+            refresh(&effects)
+        case .timerFired(let fired):
+            guard fired == timer else { return [] }
+            timer = nil
+            if phase == .restoring { effects.append(.load) } else { refresh(&effects) }
+        case .networkReturned:
+            guard timer != nil, failures > 0 else { return [] }
+            cancelTimer(&effects)
+            if phase == .restoring { effects.append(.load) } else { refresh(&effects) }
+        }
+        return effects
+    }
+
+    private mutating func take(_ grant: AuthGrant, _ effects: inout [Effect]) {
+        phase = .held
+        failures = 0
+        session = grant.session
+        accessToken = grant.accessToken
+        cancelTimer(&effects)
+        lastTimer += 1
+        timer = lastTimer
+        effects += [
+            .save(grant.session),
+            .publish(.signedIn(userID: grant.session.userID, accessToken: grant.accessToken)),
+            .answerWaiters(token: grant.accessToken),
+            .startTimer(timer: lastTimer, after: max(grant.lifetime - Self.margin, grant.lifetime / 2)),
+        ]
+    }
+
+    private mutating func refresh(_ effects: inout [Effect]) {
+        guard phase == .held, !isRefreshing, let session else { return }
+        cancelTimer(&effects)
+        isRefreshing = true
+        effects.append(.refresh(generation: generation, token: session.refreshToken))
+    }
+
+    private mutating func retry(_ jitter: Double, _ effects: inout [Effect]) {
+        failures += 1
+        cancelTimer(&effects)
+        lastTimer += 1
+        timer = lastTimer
+        let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
+        effects.append(.startTimer(timer: lastTimer, after: wait))
+    }
+
+    private mutating func cancelTimer(_ effects: inout [Effect]) {
+        guard let running = timer else { return }
+        timer = nil
+        effects.append(.cancelTimer(timer: running))
+    }
+}
