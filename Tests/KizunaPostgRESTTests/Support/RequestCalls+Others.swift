@@ -5,6 +5,10 @@ import KizunaPostgREST
 extension RequestCalls {
     /// Calls on `tasks`, each with its own source text; the lines they become are in `request-lines.json`.
     static let others: [Entry] = [
+        (
+            #".contains("tags", value: [" a", "say \"hi\"", "b\\c"])"#,
+            { $0.contains("tags", value: [" a", "say \"hi\"", "b\\c"]) }
+        ),
         (#".contains("ints", value: [1, 2])"#, { $0.contains("ints", value: [1, 2]) }),
         (#".contains("grid", value: [[1, 2], [3, 4]])"#, { $0.contains("grid", value: [[1, 2], [3, 4]]) }),
         (#".contains("meta", value: ["size": 10])"#, { $0.contains("meta", value: ["size": 10]) }),
