@@ -51,7 +51,12 @@ struct TypeReader {
         let trimmed = Self.withoutBlanks(text)
         var digits = trimmed[...]
         if digits.first == UInt8(ascii: "-") || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
-        guard !digits.isEmpty, digits.allSatisfy(DecimalText.isDigit) else { return Self.notANumber(trimmed) }
+        guard !digits.isEmpty, digits.allSatisfy(DecimalText.isDigit) else {
+            // A fraction or exponent is refused by every server; hexadecimal digits and underscores are not.
+            let isOtherNumber =
+                DecimalText(trimmed) != nil || DecimalText(special: String(decoding: trimmed, as: UTF8.self)) != nil
+            return isOtherNumber ? .refused : Self.notANumber(trimmed)
+        }
         guard let value = Int64(String(decoding: trimmed, as: UTF8.self)) else { return .refused }
         let limit = Int64(1) << (bits - 1) &- 1
         return value > limit || value < -limit - 1 ? .refused : .value(.integer(value))

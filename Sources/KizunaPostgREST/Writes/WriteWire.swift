@@ -1,0 +1,96 @@
+package import KizunaCore
+
+/// The wire form of writes: what supabase-swift would send for an operation and its filters (facts §2).
+package enum WriteWire {
+    /// Everything of a write but its body and the session's headers.
+    package struct Request: Sendable, Hashable {
+        package let method: String
+        /// The percent-encoded query, empty where there is none.
+        package let queryText: String
+        /// The percent-encoded path and query below the REST base.
+        package let target: String
+        package let headers: [WireHeader]
+    }
+
+    /// What the server answers a write with.
+    package enum Returning: String, Sendable, Hashable {
+        case minimal
+        case representation
+    }
+
+    /// What happens to a row whose key is there already.
+    package enum Resolution: String, Sendable, Hashable {
+        case merge = "merge-duplicates"
+        case ignore = "ignore-duplicates"
+    }
+
+    /// An insert; an upsert where `resolution` is given.
+    ///
+    /// - `columns`: the union of the rows' keys for an array body, nil for the body of a single object. Without it the
+    ///   server refuses rows of different keys; an empty union is not sent, since it would name a column "".
+    package static func insert(
+        schema: String = "public", table: String, columns: Set<String>?, onConflict: String? = nil,
+        resolution: Resolution? = nil, defaultToNull: Bool = true, returning: Returning? = .representation,
+        select: String? = nil
+    ) -> Request {
+        var items: [QueryItem] = []
+        if let onConflict { items.append(QueryItem("on_conflict", onConflict)) }
+        if let columns, !columns.isEmpty { items.append(QueryItem("columns", quotedNames(columns))) }
+        items += selected(select)
+        let preferences = [
+            resolution.map { "resolution=\($0.rawValue)" }, returning.map { "return=\($0.rawValue)" },
+            defaultToNull ? nil : "missing=default",
+        ]
+        return request("POST", schema, table, items, preferences.compactMap { $0 })
+    }
+
+    /// A partial update of the rows the filters match. Without any filter the server of Supabase refuses it.
+    package static func update(
+        schema: String = "public", table: String, filters: [QueryItem], returning: Returning = .representation,
+        select: String? = nil
+    ) -> Request {
+        request("PATCH", schema, table, filters + selected(select), ["return=\(returning.rawValue)"])
+    }
+
+    /// A delete of the rows the filters match. Without any filter the server of Supabase refuses it.
+    package static func delete(
+        schema: String = "public", table: String, filters: [QueryItem], returning: Returning = .representation,
+        select: String? = nil
+    ) -> Request {
+        request("DELETE", schema, table, filters + selected(select), ["return=\(returning.rawValue)"])
+    }
+
+    /// The filters that pin one row by its primary key; a value is written as `eq` writes it.
+    package static func keyFilters(_ key: [(column: String, value: String)]) -> [QueryItem] {
+        key.map { QueryItem($0.column, "eq.\($0.value)") }
+    }
+
+    // MARK: -
+
+    private static func selected(_ select: String?) -> [QueryItem] {
+        select.map { [QueryItem("select", WireText.selectList($0))] } ?? []
+    }
+
+    private static func quotedNames(_ names: Set<String>) -> String {
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            .map { name in
+                let escaped = name.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+                return "\"\(escaped)\""
+            }
+            .joined(separator: ",")
+    }
+
+    private static func request(
+        _ method: String, _ schema: String, _ table: String, _ items: [QueryItem], _ preferences: [String]
+    ) -> Request {
+        let query = items.map(\.encoded).joined(separator: "&")
+        var headers = [
+            WireHeader("Accept", "application/json"), WireHeader("Content-Type", "application/json"),
+            WireHeader("Content-Profile", schema),
+        ]
+        if !preferences.isEmpty { headers.append(WireHeader("Prefer", preferences.joined(separator: ","))) }
+        let path = "/" + WireText.pathEncoded(table)
+        return Request(
+            method: method, queryText: query, target: query.isEmpty ? path : path + "?" + query, headers: headers)
+    }
+}

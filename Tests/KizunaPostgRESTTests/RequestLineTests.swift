@@ -1,0 +1,69 @@
+import KizunaCore
+import KizunaPostgREST
+import Testing
+
+/// What builder calls become on the wire, as supabase-swift sends them.
+@Suite struct RequestLineTests {
+    @Test func everyCallBecomesItsRequestLine() throws {
+        let lines = try SpecCases.load("request-lines.json").arrayElements()
+        #expect(lines.count == RequestCalls.all.count)
+        #expect(lines.count >= 120)
+        for (line, entry) in zip(lines, RequestCalls.all) {
+            #expect(line.text("call") == entry.source)
+            let request = entry.call(PlainBuilder()).request
+            #expect("\(request.method) \(request.target)" == line.text("line"), Comment(rawValue: entry.source))
+        }
+    }
+
+    @Test func deprecatedSpellingsSendTheSame() {
+        let query = (OldSpellings.self as any OldCalls.Type).built.request.queryText
+        #expect(
+            query == "select=%2A&t=like.a%25&t=ilike.b%25&id=in.%281%2C2%29&b=plfts.c&b=phfts%28simple%29.c&b=wfts.c")
+    }
+
+    @Test func headersSayTheShapeTheSchemaAndThePreferences() {
+        func headers(_ builder: PlainBuilder) -> [String] { builder.request.headers.map { "\($0.name): \($0.value)" } }
+        let tasks = PlainBuilder()
+        #expect(headers(tasks) == ["Accept: application/json", "Accept-Profile: public"])
+        #expect(headers(PlainBuilder(schema: "other"))[1] == "Accept-Profile: other")
+        #expect(headers(tasks.single())[0] == "Accept: application/vnd.pgrst.object+json")
+        #expect(headers(tasks.maybeSingle())[0] == "Accept: application/vnd.pgrst.object+json")
+        #expect(headers(tasks.csv())[0] == "Accept: text/csv")
+        #expect(headers(tasks.geojson())[0] == "Accept: application/geo+json")
+        #expect(headers(tasks.stripNulls())[0] == "Accept: application/vnd.pgrst.array+json;nulls=stripped")
+        #expect(headers(tasks.stripNulls().single())[0] == "Accept: application/vnd.pgrst.object+json;nulls=stripped")
+        #expect(
+            headers(tasks.explain(analyze: true, wal: true, format: .json))[0]
+                == "Accept: application/vnd.pgrst.plan+json; for=\"application/json\"; options=analyze|wal;")
+        #expect(headers(tasks.select(count: .planned).dryRun())[2] == "Prefer: count=planned,tx=rollback")
+        #expect(headers(tasks.maxAffected(1).maxAffected(2))[2] == "Prefer: handling=strict,max-affected=2")
+    }
+
+    @Test func tableNamesCannotLeaveTheirSegment() {
+        #expect(PlainBuilder("odd names").request.target == "/odd%20names?select=%2A")
+        #expect(PlainBuilder("rpc/drop?x").request.target == "/rpc%2Fdrop%3Fx?select=%2A")
+    }
+
+    @Test func aGenericFunctionTakesAnyBuilder() {
+        func applied<Request: OfflinePostgrestFilterBuilder>(to request: Request) -> Request {
+            request.neq("done", value: true)
+        }
+        #expect(applied(to: PlainBuilder()).request.queryText == "select=%2A&done=neq.true")
+    }
+
+    @Test func anObjectThatIsNoJSONIsRefusedRatherThanWidened() {
+        #expect(["x": Double.nan].filterText == "")
+    }
+}
+
+private protocol OldCalls {
+    static var built: PlainBuilder { get }
+}
+
+private enum OldSpellings: OldCalls {
+    @available(*, deprecated)
+    static var built: PlainBuilder {
+        PlainBuilder().like("t", value: "a%").ilike("t", value: "b%").in("id", value: [1, 2]).plfts("b", query: "c")
+            .phfts("b", query: "c", config: "simple").wfts("b", query: "c")
+    }
+}

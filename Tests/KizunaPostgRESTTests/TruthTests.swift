@@ -1,0 +1,72 @@
+import KizunaCore
+import KizunaPostgREST
+import Testing
+
+/// The laws of SQL's logic with a fourth value for "not known here".
+@Suite struct TruthTests {
+    private static let pairs = Truth.allCases.flatMap { left in Truth.allCases.map { (left, $0) } }
+    private static let certain: [Truth] = [.yes, .no, .null]
+
+    /// The truths SQL may have where this device says `truth`.
+    private static func meanings(_ truth: Truth) -> [Truth] { truth == .unknown ? certain : [truth] }
+
+    /// SQL's AND, written as its table.
+    private static func sqlAnd(_ lhs: Truth, _ rhs: Truth) -> Truth {
+        if lhs == .no || rhs == .no { return .no }
+        return lhs == .null || rhs == .null ? .null : .yes
+    }
+
+    private static func sqlNot(_ truth: Truth) -> Truth { truth == .yes ? .no : truth == .no ? .yes : .null }
+
+    /// Whether an answer covers what SQL said; `null` also stands for "not true".
+    private static func covers(_ answer: Truth, _ sql: Truth) -> Bool {
+        answer == .unknown || answer == sql || (answer == .null && sql == .no)
+    }
+
+    @Test func andAndOrAndNotAreSQLsWhereNothingIsUnknown() {
+        for left in Self.certain {
+            #expect(left.negated == Self.sqlNot(left))
+            for right in Self.certain {
+                #expect(left.and(right) == Self.sqlAnd(left, right))
+                #expect(left.or(right) == Self.sqlNot(Self.sqlAnd(Self.sqlNot(left), Self.sqlNot(right))))
+            }
+        }
+    }
+
+    @Test func noAnswerClaimsMoreThanEveryMeaningOfItsParts() {
+        for (left, right) in Self.pairs {
+            for leftMeaning in Self.meanings(left) {
+                for rightMeaning in Self.meanings(right) {
+                    let and = Self.sqlAnd(leftMeaning, rightMeaning)
+                    #expect(Self.covers(left.and(right), and), "\(left) and \(right)")
+                    let or = Self.sqlNot(Self.sqlAnd(Self.sqlNot(leftMeaning), Self.sqlNot(rightMeaning)))
+                    #expect(Self.covers(left.or(right), or), "\(left) or \(right)")
+                }
+            }
+        }
+    }
+
+    @Test func falseDecidesAndTrueDecidesOrWhateverIsUnknown() {
+        #expect(Truth.no.and(.unknown) == .no)
+        #expect(Truth.unknown.and(.no) == .no)
+        #expect(Truth.yes.or(.unknown) == .yes)
+        #expect(Truth.unknown.or(.yes) == .yes)
+        #expect(Truth.yes.and(.unknown) == .unknown)
+        #expect(Truth.no.or(.unknown) == .unknown)
+        #expect(Truth.null.or(.unknown) == .unknown)
+        #expect(Truth.null.and(.unknown) == .null)
+        #expect(Truth.unknown.negated == .unknown)
+    }
+
+    @Test func onlyYesAdmits() {
+        #expect(Truth.allCases.map(\.isAdmitted) == [true, false, false, nil])
+    }
+
+    @Test func nullAndUnknownInsideANegationStayUnknown() {
+        let row = RowView(.init(unchecked: Array(#"{"a":null}"#.utf8)))
+        let plain = FilterExpression(filters: [QueryItem("and", "(a.eq.1,b.eq.2)")])
+        let negated = FilterExpression(filters: [QueryItem("not.and", "(a.eq.1,b.eq.2)")])
+        #expect(plain.evaluate(row, in: TableTypes()).isAdmitted == false)
+        #expect(negated.evaluate(row, in: TableTypes()) == .unknown)
+    }
+}
