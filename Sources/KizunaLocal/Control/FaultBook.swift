@@ -38,7 +38,9 @@ struct FaultBook {
 
     /// The first rule for this request, and one use of it taken.
     mutating func take(method: String, target: String, where isWanted: (FaultAction) -> Bool) -> (Int, FaultAction)? {
-        guard let at = entries.firstIndex(where: { $0.rule.matches(method: method, target: target) }) else { return nil }
+        guard let at = entries.firstIndex(where: { $0.rule.matches(method: method, target: target) }) else {
+            return nil
+        }
         let entry = entries[at]
         guard isWanted(entry.rule.action) else { return nil }
         if let remaining = entry.remaining {

@@ -93,8 +93,10 @@ package final class LocalControl: Sendable {
     /// Logs a connection that is to be cut at the head of its request.
     func cutsConnection(method: String, target: String) -> Bool {
         change { state in
-            guard state.faults.isNetworkOff || state.faults.take(
-                method: method, target: target, where: { $0 == .cutConnection }) != nil
+            guard
+                state.faults.isNetworkOff
+                    || state.faults.take(
+                        method: method, target: target, where: { $0 == .cutConnection }) != nil
             else { return false }
             state.log.set(.cut, of: state.log.begin(method: method, target: target))
             return true
@@ -106,8 +108,9 @@ package final class LocalControl: Sendable {
         for request: HTTPRequest, number: Int, resume: @escaping @Sendable () -> Void
     ) -> (id: Int, action: FaultAction)? {
         change { state in
-            guard let (id, action) = state.faults.take(
-                method: request.method, target: request.target, where: { $0 != .cutConnection })
+            guard
+                let (id, action) = state.faults.take(
+                    method: request.method, target: request.target, where: { $0 != .cutConnection })
             else { return nil }
             if action == .hold {
                 state.faults.hold(for: id, resume)

@@ -33,7 +33,9 @@ enum DatabaseSetup {
 
     /// Runs a text that this database has not seen yet: kept data is opened again with the same files.
     private static func apply(_ text: String, _ connection: PostgresConnection) throws(PostgresFailure) {
-        guard try connection.query("SELECT FROM kizuna.applied WHERE digest = md5($1)", [text]).count == 0 else { return }
+        guard try connection.query("SELECT FROM kizuna.applied WHERE digest = md5($1)", [text]).count == 0 else {
+            return
+        }
         try connection.run(script: text)
         try connection.query("INSERT INTO kizuna.applied VALUES (md5($1))", [text])
     }

@@ -14,7 +14,8 @@ struct PostgresRows: ~Copyable {
 
     /// The value's bytes; nil for null.
     func bytes(_ row: Int, _ column: Int) -> [UInt8]? {
-        guard PQgetisnull(result, Int32(row), Int32(column)) == 0, let start = PQgetvalue(result, Int32(row), Int32(column))
+        guard PQgetisnull(result, Int32(row), Int32(column)) == 0,
+            let start = PQgetvalue(result, Int32(row), Int32(column))
         else { return nil }
         let length = Int(PQgetlength(result, Int32(row), Int32(column)))
         return start.withMemoryRebound(to: UInt8.self, capacity: length) {

@@ -170,7 +170,9 @@ extension RestSession {
 
     /// Where the one new row can be read.
     private func location(_ outcome: Outcome, _ shape: TableShape) -> String? {
-        guard let rows = try? RawJSON(validating: outcome.body).arrayElements(), let row = rows.first else { return nil }
+        guard let rows = try? RawJSON(validating: outcome.body).arrayElements(), let row = rows.first else {
+            return nil
+        }
         let conditions = shape.primaryKey.map { column in
             let value = row.member(column).flatMap { $0.isNull ? nil : $0.scalarText ?? $0.text }
             return QueryText.encoded(column) + "=" + (value.map { "eq." + QueryText.encoded($0) } ?? "is.null")

@@ -45,7 +45,9 @@ final class ServerLoop: @unchecked Sendable {
     /// Ends the thread after what was handed in before.
     func stop() { run { [self] in g_main_loop_quit(loop) } }
 
-    private func attach(_ source: UnsafeMutablePointer<GSource>?, priority: Int32, _ body: @escaping @Sendable () -> Void) {
+    private func attach(
+        _ source: UnsafeMutablePointer<GSource>?, priority: Int32, _ body: @escaping @Sendable () -> Void
+    ) {
         let box = Unmanaged.passRetained(LoopBody(run: body))
         g_source_set_priority(source, priority)
         g_source_set_callback(

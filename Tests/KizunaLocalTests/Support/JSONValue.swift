@@ -16,7 +16,9 @@ enum JSONValue: Equatable {
         case .null: self = .null
         case .boolean: self = .boolean(raw.text == "true")
         case .number:
-            let isWhole = raw.text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            let isWhole = raw.text.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
             if isWhole { self = .integer(raw.text) } else { self = .fraction(Double(raw.text) ?? .nan) }
         case .string: self = .string(raw.stringValue ?? "")
         case .array: self = .array(try raw.arrayElements().map(JSONValue.init))

@@ -6,7 +6,8 @@ struct SpecRunner {
     let backend: LocalBackend
 
     /// Loads the fixture and keeps a copy of its rows beside it.
-    static func start(_ fixture: RawJSON, in cluster: LocalCluster, icuLocale: String? = nil) async throws -> SpecRunner {
+    static func start(_ fixture: RawJSON, in cluster: LocalCluster, icuLocale: String? = nil) async throws -> SpecRunner
+    {
         let lines = try fixture.member("sql")?.arrayElements().compactMap(\.stringValue) ?? []
         let sequences = try fixture.member("sequences")?.objectMembers() ?? []
         let resets = sequences.map { "PERFORM setval('\($0.name)', \($0.value.text), false);" }

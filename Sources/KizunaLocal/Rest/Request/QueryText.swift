@@ -3,7 +3,9 @@ enum QueryText {
     static func pairs(_ query: String) -> [(name: String, value: String)] {
         query.split(separator: "&").map { part in
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (decoded(halves[0], plusIsBlank: true), halves.count > 1 ? decoded(halves[1], plusIsBlank: true) : "")
+            return (
+                decoded(halves[0], plusIsBlank: true), halves.count > 1 ? decoded(halves[1], plusIsBlank: true) : ""
+            )
         }
     }
 
