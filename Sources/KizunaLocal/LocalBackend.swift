@@ -80,10 +80,14 @@ package final class LocalBackend: Sendable {
             DatabaseAddress(socketFolder: cluster.socketFolder, user: user, database: database)
         }
         let admin = ConnectionPool(address("postgres"), size: 2)
-        let guests = ConnectionPool(address("authenticator"), size: 4, onConnect: "LISTEN pgrst")
         let signer = TokenSigner(secret: settings.jwtSecret)
         let control = LocalControl()
         let shapes = SchemaCache(schemas: settings.schemas)
+        let guests = ConnectionPool(address("authenticator"), size: 4) { connection throws(PostgresFailure) in
+            try connection.run(script: "LISTEN pgrst")
+            // What was notified before this connection listened is unknown to it.
+            shapes.invalidate()
+        }
         let auth = AuthPart(settings: settings, signer: signer, pool: admin)
         let rest = RestPart(settings: settings, signer: signer, pool: guests, shapes: shapes)
         let loop = ServerLoop()

@@ -5,7 +5,8 @@ internal import Synchronization
 ///
 /// It reads from a pipe that only the owning process can write to. When the pipe closes, because the owner stopped
 /// the cluster, ended, crashed or was killed, it stops the server and removes the scratch folder. Nothing has to run in
-/// the owner for that. The guard does the starting too, so that an owner killed meanwhile leaves nothing behind.
+/// the owner for that. The guard does the starting too, so that an owner killed meanwhile leaves nothing behind. It keeps
+/// the owner's standard error open: whoever reads that to its end knows that everything has been cleaned up.
 final class ClusterGuard: Sendable {
     private let process: Process
     private let ownerEnd: Mutex<Int32>
@@ -14,9 +15,9 @@ final class ClusterGuard: Sendable {
         trap '' INT TERM HUP
         start=$1 stop=$2 scratch=$3
         if eval "$start" 2>&1; then echo kizuna-started; else rm -rf "$scratch"; exit 1; fi
-        exec >/dev/null 2>&1
+        exec >/dev/null
         cat
-        eval "$stop"
+        eval "$stop" 2>&1
         rm -rf "$scratch"
         """
 
@@ -40,7 +41,6 @@ final class ClusterGuard: Sendable {
         process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = output
         try process.run()
         let owned = ClusterGuard(process: process, ownerEnd: ends[1])
         let reader = output.fileHandleForReading

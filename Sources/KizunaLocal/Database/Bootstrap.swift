@@ -1,7 +1,8 @@
 /// What a Supabase project holds before its owner adds anything: roles, the `auth` schema, extensions, privileges.
 enum Bootstrap {
-    /// Roles belong to the whole cluster, so they may be there already.
+    /// Roles belong to the whole cluster, so they may be there already, or be made by someone else just now.
     static let roles = """
+        SELECT pg_advisory_xact_lock(7121);
         DO $$ BEGIN
           IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'anon') THEN CREATE ROLE anon NOLOGIN NOINHERIT; END IF;
           IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'authenticated') THEN

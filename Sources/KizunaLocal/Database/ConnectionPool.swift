@@ -7,7 +7,10 @@ final class ConnectionPool: Sendable {
 
     private let queue: JobQueue
 
-    init(_ address: DatabaseAddress, size: Int, onConnect: String? = nil) {
+    /// What is done with each new connection before its first job.
+    typealias Preparation = @Sendable (PostgresConnection) throws(PostgresFailure) -> Void
+
+    init(_ address: DatabaseAddress, size: Int, onConnect: Preparation? = nil) {
         let queue = JobQueue(threads: size)
         self.queue = queue
         for _ in 0..<size {
@@ -46,13 +49,13 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    private static func serve(_ queue: JobQueue, _ address: DatabaseAddress, _ onConnect: String?) {
+    private static func serve(_ queue: JobQueue, _ address: DatabaseAddress, _ onConnect: Preparation?) {
         var connection: PostgresConnection?
         while let job = queue.next() {
             if connection?.isAlive != true {
                 do throws(PostgresFailure) {
                     let fresh = try PostgresConnection(address)
-                    if let onConnect { try fresh.run(script: onConnect) }
+                    try onConnect?(fresh)
                     connection = fresh
                 } catch {
                     connection = nil

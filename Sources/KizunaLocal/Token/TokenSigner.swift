@@ -1,15 +1,15 @@
 internal import CSoup
 internal import Foundation
-internal import KizunaCore
+package import KizunaCore
 
 /// Makes and reads JSON web tokens signed with HMAC-SHA256.
-struct TokenSigner: Sendable {
+package struct TokenSigner: Sendable {
     private let secret: [UInt8]
 
-    init(secret: String) { self.secret = Array(secret.utf8) }
+    package init(secret: String) { self.secret = Array(secret.utf8) }
 
     /// Why a text is no token of ours.
-    enum Fault: Error, Equatable {
+    package enum Fault: Error, Equatable {
         case empty
         case partCount(Int)
         case unreadable
@@ -19,14 +19,14 @@ struct TokenSigner: Sendable {
     }
 
     /// A token of these claims, in this order.
-    func token(_ claims: [RawJSON.Member]) -> String {
+    package func token(_ claims: [RawJSON.Member]) -> String {
         let head = Base64URL.text(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
         let signed = head + "." + Base64URL.text(RawJSON(members: claims).bytes)
         return signed + "." + Base64URL.text(signature(of: signed))
     }
 
     /// The claims of a token whose signature is right. Times are not looked at.
-    func claims(of token: String) throws(Fault) -> RawJSON {
+    package func claims(of token: String) throws(Fault) -> RawJSON {
         guard !token.isEmpty else { throw .empty }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .partCount(parts.count) }

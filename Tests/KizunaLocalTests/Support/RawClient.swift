@@ -29,8 +29,12 @@ struct RawClient: Sendable {
         var text = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
         if let body { text += "Content-Length: \(body.utf8.count)\r\n" }
-        let bytes = Array((text + "\r\n" + (body ?? "")).utf8)
-        let isHead = method == "HEAD"
+        return try await sendRaw(text + "\r\n" + (body ?? ""), isHead: method == "HEAD")
+    }
+
+    /// Sends this text as it is.
+    func sendRaw(_ text: String, isHead: Bool = false) async throws -> Answer {
+        let bytes = Array(text.utf8)
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own, so that waiting for a held answer takes none from the tests.
             Thread {

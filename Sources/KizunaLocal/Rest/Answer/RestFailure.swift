@@ -1,13 +1,13 @@
 internal import KizunaCore
 
 /// An error answer of the REST interface: PostgREST's four members, a status, and headers.
-struct RestFailure: Error, Sendable, Equatable {
-    var status: Int
-    var code: String
-    var message: String
-    var details: String?
-    var hint: String?
-    var headers: [HTTPHeader] = []
+package struct RestFailure: Error, Sendable, Equatable {
+    package var status: Int
+    package var code: String
+    package var message: String
+    package var details: String?
+    package var hint: String?
+    package var headers: [HTTPHeader] = []
 
     init(_ status: Int, _ code: String, _ message: String, details: String? = nil, hint: String? = nil) {
         self.status = status

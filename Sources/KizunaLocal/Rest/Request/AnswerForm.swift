@@ -1,5 +1,5 @@
 /// The form of an answer's body, chosen by the header `Accept`.
-enum AnswerForm: Sendable, Equatable {
+package enum AnswerForm: Sendable, Equatable {
     case array
     case arrayWithoutNulls
     case object
@@ -20,7 +20,7 @@ enum AnswerForm: Sendable, Equatable {
     var leavesOutNulls: Bool { self == .arrayWithoutNulls || self == .objectWithoutNulls }
 
     /// The first acceptable form, the most wanted first.
-    static func choose(_ accept: String?) throws(RestFailure) -> AnswerForm {
+    package static func choose(_ accept: String?) throws(RestFailure) -> AnswerForm {
         guard let accept else { return .array }
         let wanted = accept.split(separator: ",").enumerated().map { position, text in
             let parts = text.split(separator: ";").map { String($0).trimmingBlanks }

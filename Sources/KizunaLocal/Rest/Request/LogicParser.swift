@@ -8,7 +8,9 @@ enum LogicParser {
         do throws(TextCursor.Fault) {
             let tree = try tree(&cursor, depth: 0)
             guard cursor.isAtEnd else { throw cursor.fault(expecting: "end of input") }
-            guard case .group(_, let isAnd, let children) = tree else { return tree }
+            guard case .group(_, let isAnd, let children) = tree else {
+                throw TextCursor.Fault(position: name.count + 1, details: "expecting \"(\"")
+            }
             return .group(isNegated: isNegated, isAnd: isAnd, children)
         } catch {
             throw .unreadable("logic tree", text, at: error.position, error.details)

@@ -1,43 +1,43 @@
 /// The header `Prefer`, read. Of each kind the first one counts.
-struct Preferences: Sendable, Equatable {
-    enum Return: String, Sendable, CaseIterable {
+package struct Preferences: Sendable, Equatable {
+    package enum Return: String, Sendable, CaseIterable {
         case representation, minimal
         case headersOnly = "headers-only"
     }
 
-    enum Count: String, Sendable, CaseIterable {
+    package enum Count: String, Sendable, CaseIterable {
         case exact, planned, estimated
     }
 
-    enum Resolution: String, Sendable, CaseIterable {
+    package enum Resolution: String, Sendable, CaseIterable {
         case merge = "merge-duplicates"
         case ignore = "ignore-duplicates"
     }
 
-    enum Missing: String, Sendable, CaseIterable {
+    package enum Missing: String, Sendable, CaseIterable {
         case `default`, null
     }
 
-    enum Handling: String, Sendable, CaseIterable {
+    package enum Handling: String, Sendable, CaseIterable {
         case strict, lenient
     }
 
-    enum Transaction: String, Sendable, CaseIterable {
+    package enum Transaction: String, Sendable, CaseIterable {
         case commit, rollback
     }
 
-    var returning: Return?
-    var count: Count?
-    var resolution: Resolution?
-    var missing: Missing?
-    var handling: Handling?
-    var transaction: Transaction?
-    var timezone: String?
-    var maxAffected: Int?
+    package var returning: Return?
+    package var count: Count?
+    package var resolution: Resolution?
+    package var missing: Missing?
+    package var handling: Handling?
+    package var transaction: Transaction?
+    package var timezone: String?
+    package var maxAffected: Int?
     /// Preferences that are unknown, as they were written.
-    var unknown: [String] = []
+    package var unknown: [String] = []
 
-    init(headers: [String] = [], allowsTransactionOverride: Bool = false) {
+    package init(headers: [String] = [], allowsTransactionOverride: Bool = false) {
         for text in headers.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
             let preference = String(text).trimmingBlanks
             if !take(preference) { unknown.append(preference) }
@@ -69,7 +69,7 @@ struct Preferences: Sendable, Equatable {
     }
 
     /// The header `Preference-Applied`; the caller has taken out what does not apply to its method.
-    var applied: HTTPHeader? {
+    package var applied: HTTPHeader? {
         var parts: [String] = []
         if let resolution { parts.append("resolution=\(resolution.rawValue)") }
         if let missing { parts.append("missing=\(missing.rawValue)") }

@@ -1,19 +1,19 @@
 /// The query string of a REST request, read.
-struct RestQuery: Sendable, Equatable {
-    var select: [SelectItem] = []
+package struct RestQuery: Sendable, Equatable {
+    package var select: [SelectItem] = []
     /// All conditions; they are joined by `and`.
-    var filters: [LogicTree] = []
+    package var filters: [LogicTree] = []
     /// The plain `column=op.value` conditions among `filters`, for PUT.
-    var plainFilters: [Condition] = []
-    var order: [OrderTerm] = []
-    var limit: Int?
-    var offset: Int?
-    var columns: [String]?
-    var onConflict: [String]?
+    package var plainFilters: [Condition] = []
+    package var order: [OrderTerm] = []
+    package var limit: Int?
+    package var offset: Int?
+    package var columns: [String]?
+    package var onConflict: [String]?
     /// Whether a condition, order or limit is for an embedded resource: the first such name.
-    var embeddedName: String?
+    package var embeddedName: String?
 
-    static func parse(_ text: String) throws(RestFailure) -> RestQuery {
+    package static func parse(_ text: String) throws(RestFailure) -> RestQuery {
         var query = RestQuery()
         let pairs = QueryText.pairs(text)
         if let select = pairs.first(where: { $0.name == "select" }) {

@@ -1,10 +1,15 @@
 /// A column, and the way into its JSON.
-struct Field: Sendable, Equatable {
-    let name: String
-    var path: [JSONStep] = []
+package struct Field: Sendable, Equatable {
+    package let name: String
+    package var path: [JSONStep]
+
+    package init(name: String, path: [JSONStep] = []) {
+        self.name = name
+        self.path = path
+    }
 
     /// The name its value gets in an answer: the column's, or the last key of the path.
-    var answerName: String {
+    package var answerName: String {
         for step in path.reversed() {
             if case .key(let key) = step.operand { return key }
         }
@@ -13,19 +18,24 @@ struct Field: Sendable, Equatable {
 }
 
 /// One step into JSON: `->key`, `->>key`, `->0`.
-struct JSONStep: Sendable, Equatable {
-    enum Operand: Sendable, Equatable {
+package struct JSONStep: Sendable, Equatable {
+    package enum Operand: Sendable, Equatable {
         case key(String)
         case index(String)
     }
 
-    let isText: Bool
-    let operand: Operand
+    package let isText: Bool
+    package let operand: Operand
+
+    package init(isText: Bool, operand: Operand) {
+        self.isText = isText
+        self.operand = operand
+    }
 }
 
 /// What a condition asks of a field.
-enum Operation: Sendable, Equatable {
-    enum Quantifier: String, Sendable {
+package enum Operation: Sendable, Equatable {
+    package enum Quantifier: String, Sendable {
         case any = "ANY"
         case all = "ALL"
     }
@@ -41,34 +51,40 @@ enum Operation: Sendable, Equatable {
 }
 
 /// A condition on a field.
-struct Condition: Sendable, Equatable {
-    let field: Field
-    let isNegated: Bool
-    let operation: Operation
+package struct Condition: Sendable, Equatable {
+    package let field: Field
+    package let isNegated: Bool
+    package let operation: Operation
+
+    package init(field: Field, isNegated: Bool, operation: Operation) {
+        self.field = field
+        self.isNegated = isNegated
+        self.operation = operation
+    }
 }
 
 /// Conditions joined by `and` and `or`.
-indirect enum LogicTree: Sendable, Equatable {
+package indirect enum LogicTree: Sendable, Equatable {
     case condition(Condition)
     case group(isNegated: Bool, isAnd: Bool, [LogicTree])
 }
 
 /// One part of `order`.
-struct OrderTerm: Sendable, Equatable {
-    enum Nulls: String, Sendable {
+package struct OrderTerm: Sendable, Equatable {
+    package enum Nulls: String, Sendable {
         case first = "NULLS FIRST"
         case last = "NULLS LAST"
     }
 
     /// The embedded resource whose field it is; nil for the table itself.
-    let relation: String?
-    let field: Field
-    let isDescending: Bool?
-    let nulls: Nulls?
+    package let relation: String?
+    package let field: Field
+    package let isDescending: Bool?
+    package let nulls: Nulls?
 }
 
 /// One part of `select`.
-indirect enum SelectItem: Sendable, Equatable {
+package indirect enum SelectItem: Sendable, Equatable {
     case all
     case field(Field, cast: String?, alias: String?)
     case aggregate(function: String, Field?, cast: String?, resultCast: String?, alias: String?)

@@ -1,14 +1,21 @@
 internal import KizunaCore
 
 /// The rows a write carries, as one JSON array of objects.
-struct RowPayload: Sendable, Equatable {
+package struct RowPayload: Sendable, Equatable {
     /// Always an array.
-    let json: String
+    package let json: String
     /// The columns to write, in a fixed order.
-    let columns: [String]
+    package let columns: [String]
+
+    package init(json: String, columns: [String]) {
+        self.json = json
+        self.columns = columns
+    }
 
     /// Reads a body; `columns` is the query parameter, which frees the objects from having equal keys.
-    static func parse(_ body: [UInt8], contentType: String?, columns: [String]?) throws(RestFailure) -> RowPayload {
+    package static func parse(_ body: [UInt8], contentType: String?, columns: [String]?) throws(RestFailure)
+        -> RowPayload
+    {
         let type = (contentType ?? "application/json").split(separator: ";").first.map(String.init) ?? ""
         switch type.trimmingBlanks.lowercased() {
         case "application/json": return try rows(json(body), columns)

@@ -1,13 +1,18 @@
 /// Which rows of the result are asked for.
-struct RowRange: Sendable, Equatable {
-    var offset = 0
+package struct RowRange: Sendable, Equatable {
+    package var offset: Int
     /// Nil for all rows from the offset on.
-    var limit: Int?
+    package var limit: Int?
 
-    var isAll: Bool { offset == 0 && limit == nil }
+    package init(offset: Int = 0, limit: Int? = nil) {
+        self.offset = offset
+        self.limit = limit
+    }
+
+    package var isAll: Bool { offset == 0 && limit == nil }
 
     /// Joins `limit` and `offset` with the header `Range`, which counts for GET only.
-    static func parse(
+    package static func parse(
         limit: Int?, offset: Int?, header: String?, method: String
     ) throws(RestFailure) -> RowRange {
         if limit == 0 { return RowRange(offset: 0, limit: 0) }

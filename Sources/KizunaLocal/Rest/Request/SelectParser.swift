@@ -1,6 +1,6 @@
 /// Reads `select=`.
-enum SelectParser {
-    static func parse(_ text: String) throws(RestFailure) -> [SelectItem] {
+package enum SelectParser {
+    package static func parse(_ text: String) throws(RestFailure) -> [SelectItem] {
         var cursor = TextCursor(text)
         do throws(TextCursor.Fault) {
             let items = try items(&cursor)
