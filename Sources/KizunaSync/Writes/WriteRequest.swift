@@ -7,31 +7,31 @@ package enum WriteRequest {
     /// Entries that share a request are inserts or upserts of one table with the same columns.
     package static func make(_ entries: [QueueEntry], returningRows: Bool) -> WireRequest {
         guard let first = entries.first else { preconditionFailure("WriteRequest: no entries") }
-        let preference = returningRows ? "return=representation" : "return=minimal"
+        let returning: WriteWire.Returning = returningRows ? .representation : .minimal
+        let (schema, table) = (first.table.schema, first.table.name)
+        let body: [UInt8]?
+        let request: WriteWire.Request
         switch first.operation {
         case .insert(let row):
-            return request(
-                "POST", first.table, [columns(row)], body: body(of: entries), prefer: [preference])
+            body = rows(of: entries)
+            request = WriteWire.insert(schema: schema, table: table, columns: columns(row), returning: returning)
         case .upsert(let row, let onConflict, let ignoresDuplicates):
-            var parameters = [columns(row)]
-            if !onConflict.isEmpty {
-                parameters.append(QueryItem("on_conflict", onConflict.joined(separator: ",")))
-            }
-            let resolution = ignoresDuplicates ? "ignore-duplicates" : "merge-duplicates"
-            return request(
-                "POST", first.table, parameters, body: body(of: entries),
-                prefer: ["resolution=\(resolution)", preference])
+            body = rows(of: entries)
+            request = WriteWire.insert(
+                schema: schema, table: table, columns: columns(row),
+                onConflict: onConflict.isEmpty ? nil : onConflict.joined(separator: ","),
+                resolution: ignoresDuplicates ? .ignore : .merge, returning: returning)
         case .update(let patch, let filters):
-            return request(
-                "PATCH", first.table, filters.map { QueryItem($0.name, $0.value) }, body: patch.bytes,
-                prefer: [preference])
+            body = patch.bytes
+            request = WriteWire.update(schema: schema, table: table, filters: items(filters), returning: returning)
         case .delete(let filters):
-            return request(
-                "DELETE", first.table, filters.map { QueryItem($0.name, $0.value) }, body: nil, prefer: [preference])
+            body = nil
+            request = WriteWire.delete(schema: schema, table: table, filters: items(filters), returning: returning)
         }
+        return WireRequest(method: request.method, url: request.target, headers: request.headers, body: body)
     }
 
-    private static func body(of entries: [QueueEntry]) -> [UInt8] {
+    private static func rows(of entries: [QueueEntry]) -> [UInt8] {
         RawJSON(
             elements: entries.map { entry in
                 switch entry.operation {
@@ -42,23 +42,12 @@ package enum WriteRequest {
         ).bytes
     }
 
-    private static func columns(_ row: RawJSON) -> QueryItem {
-        let names = ((try? row.objectMembers()) ?? []).map(\.name).sorted()
-        return QueryItem("columns", names.map { "\"\($0.replacing("\"", with: "\\\""))\"" }.joined(separator: ","))
+    private static func columns(_ row: RawJSON) -> Set<String> {
+        Set(((try? row.objectMembers()) ?? []).map(\.name))
     }
 
-    private static func request(
-        _ method: String, _ table: TableID, _ parameters: [QueryItem], body: [UInt8]?, prefer: [String]
-    ) -> WireRequest {
-        let query = parameters.map(\.encoded).joined(separator: "&")
-        var headers = [
-            WireHeader("Accept", "application/json"), WireHeader("Prefer", prefer.joined(separator: ",")),
-        ]
-        if body != nil { headers.append(WireHeader("Content-Type", "application/json")) }
-        if table.schema != "public" { headers.append(WireHeader("Content-Profile", table.schema)) }
-        return WireRequest(
-            method: method, url: "/" + WireText.pathEncoded(table.name) + (query.isEmpty ? "" : "?" + query),
-            headers: headers, body: body)
+    private static func items(_ filters: [QueueEntry.Filter]) -> [QueryItem] {
+        filters.map { QueryItem($0.name, $0.value) }
     }
 }
 
