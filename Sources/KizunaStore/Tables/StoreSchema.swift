@@ -13,6 +13,7 @@ enum StoreSchema {
         \(RowsTable.schema)
         \(QueueTable.schema)
         \(RefusalsTable.schema)
+        \(DeliveriesTable.schema)
         """
     ]
 

@@ -28,6 +28,7 @@ package actor Vault {
     var lists: ListsTable { ListsTable(connection: connection) }
     var rows: RowsTable { RowsTable(connection: connection) }
     var queue: QueueTable { QueueTable(connection: connection) }
+    var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
     /// Opens or creates a vault.

@@ -191,13 +191,15 @@ extension Engine {
     private func ownerNotice(_ notice: OwnerRunner.Notice) {
         let (reads, queue, feeds, refusals) = listeners
         switch notice {
-        case .ownerChanging:
+        case .ownerChanging(let generation):
             state.withLock { $0.queue = nil }
             queue?.end()
             board.end(
                 SyncError(.discarded, "Another user signed in; the write waits in its own user's store."),
                 isFinal: false)
-            for read in reads { read.ownerChanged() }
+            for read in reads { read.ownerChanged(generation: generation) }
+            for feed in feeds { feed.ownerChanged(generation: generation) }
+            for feed in refusals { feed.ownerChanged(generation: generation) }
         case .vaultOpened(let handle):
             let runner = QueueRunner(
                 handle: handle, context: self, board: board, network: connectivity.network,

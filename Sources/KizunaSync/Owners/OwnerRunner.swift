@@ -8,7 +8,7 @@ package final class OwnerRunner: Sendable {
     /// What the engine is told.
     package enum Notice: Sendable {
         /// The former owner's rows are no longer to be shown.
-        case ownerChanging
+        case ownerChanging(generation: Int)
         case vaultOpened(VaultHandle)
         case vaultFailed(SyncError)
         case credentials(OwnerMachine.Credentials)
@@ -93,7 +93,7 @@ package final class OwnerRunner: Sendable {
         for effect in effects {
             switch effect {
             case .open(let owner, let generation):
-                notify(.ownerChanging)
+                notify(.ownerChanging(generation: generation))
                 open(owner, generation, closing: former)
             case .credentials(let credentials): notify(.credentials(credentials))
             case .askForToken: askForToken()
