@@ -22,6 +22,12 @@ package final class Engine: ReadContext {
         package init() {}
     }
 
+    /// What callers may wait for.
+    private enum Awaited: Hashable {
+        case settledSession
+        case openVault
+    }
+
     private struct State {
         var reads: [ObjectIdentifier: LiveReadRunner] = [:]
         var shared: [String: LiveReadRunner] = [:]
@@ -29,8 +35,8 @@ package final class Engine: ReadContext {
         var feeds: [Int: PendingFeed] = [:]
         var refusalFeeds: [Int: RefusalFeed] = [:]
         var lastFeed = 0
-        /// Those who wait for the session to settle.
-        var settleGates: [Int: Gate] = [:]
+        var gates: [Awaited: [Int: Gate]] = [:]
+        var vaultFailure: SyncError?
         var isClosed = false
     }
 
@@ -90,6 +96,7 @@ package final class Engine: ReadContext {
         weakSelf.set(self)
         connectivity.start { [weak self] network in self?.networkChanged(network) }
         owners.start()
+        if let tokenSession { owners.take(tokenSession.initial) }
     }
 
     private static func base(of url: URL) throws(SyncError) -> String {
@@ -131,24 +138,28 @@ package final class Engine: ReadContext {
     private var owners: OwnerRunner? { ownerBox.withLock { $0 } }
     package var isSessionSettled: Bool { owners?.credentials.isSettled ?? false }
 
-    /// The open vault; throws while none is open.
-    package func handle() throws(SyncError) -> VaultHandle {
-        guard !state.withLock({ $0.isClosed }) else { throw SyncError(.closed, "The client is closed.") }
-        guard let handle = owners?.handle else {
-            throw SyncError(.storage, "The owner is changing and no store is open at this moment; try again.")
+    /// The open vault; waits while the owner is changing.
+    package func handle() async throws -> VaultHandle {
+        while true {
+            let (isClosed, failure) = state.withLock { ($0.isClosed, $0.vaultFailure) }
+            guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
+            if let handle = openHandle { return handle }
+            if let failure { throw failure }
+            try await pass(.openVault, unless: { self.openHandle != nil })
         }
-        return handle
     }
+
+    /// The open vault, nil while the owner is changing.
+    package var openHandle: VaultHandle? { owners?.handle }
 
     // MARK: - The app's hand
 
     package func take(_ session: SessionState) throws(SyncError) {
-        guard let tokenSession else {
+        guard tokenSession != nil else {
             throw SyncError(
                 .invalidConfiguration,
                 "The configuration has a session source, so tokens come from there and not from setAccessToken.")
         }
-        tokenSession.set(session)
         owners?.take(session)
     }
 
@@ -160,7 +171,8 @@ package final class Engine: ReadContext {
             return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
         }
         connectivity.stop()
-        openSettleGates()
+        open(.settledSession)
+        open(.openVault)
         queue?.end()
         for read in reads { read.end() }
         for feed in feeds { feed.end() }
@@ -192,7 +204,10 @@ extension Engine {
         let (reads, queue, feeds, refusals) = listeners
         switch notice {
         case .ownerChanging(let generation):
-            state.withLock { $0.queue = nil }
+            state.withLock { state in
+                state.queue = nil
+                state.vaultFailure = nil
+            }
             queue?.end()
             board.end(
                 SyncError(.discarded, "Another user signed in; the write waits in its own user's store."),
@@ -205,43 +220,53 @@ extension Engine {
                 handle: handle, context: self, board: board, network: connectivity.network,
                 isSessionReady: isSessionSettled)
             state.withLock { $0.queue = runner }
+            runner.networkChanged(connectivity.network)
+            runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
+            open(.openVault)
             for read in reads { read.vaultOpened(handle) }
             for feed in feeds { feed.vaultOpened(handle, in: environment) }
             for feed in refusals { feed.vaultOpened(handle, in: environment) }
         case .vaultFailed(let error):
             environment.log.log(
                 LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
+            state.withLock { $0.vaultFailure = error }
+            open(.openVault)
             for read in reads { read.end(.failure(error)) }
         case .credentials(let credentials):
-            if credentials.isSettled { openSettleGates() }
+            if credentials.isSettled { open(.settledSession) }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
             queue?.sessionChanged(isReady: credentials.isSettled)
         }
     }
 
-    private func openSettleGates() {
-        let gates = state.withLock { state in
-            defer { state.settleGates = [:] }
-            return state.settleGates.values.map { $0 }
-        }
-        for gate in gates { gate.open() }
+    private func open(_ awaited: Awaited) {
+        let gates = state.withLock { $0.gates.removeValue(forKey: awaited) ?? [:] }
+        for gate in gates.values { gate.open() }
     }
 
-    /// Waits until the session has settled, at most so long; says whether it has.
-    package func settled(within limit: Duration) async throws -> Bool {
+    /// Waits for something, at most so long, unless it is there already.
+    private func pass(
+        _ awaited: Awaited, within limit: Duration? = nil,
+        unless isMet: () -> Bool
+    ) async throws {
         let gate = Gate()
-        let id = try add { $0.settleGates[$1] = gate }
+        let id = try add { $0.gates[awaited, default: [:]][$1] = gate }
         defer { removeFeed(id) }
-        guard !isSessionSettled else { return true }
-        let timer = environment.clock.schedule(after: limit) { gate.open() }
-        defer { timer.cancel() }
+        guard !isMet() else { return }
+        let timer = limit.map { environment.clock.schedule(after: $0) { gate.open() } }
+        defer { timer?.cancel() }
         await withTaskCancellationHandler {
             await gate.wait()
         } onCancel: {
             gate.open()
         }
         try Task.checkCancellation()
+    }
+
+    /// Waits until the session has settled, at most so long; says whether it has.
+    package func settled(within limit: Duration) async throws -> Bool {
+        try await pass(.settledSession, within: limit, unless: { isSessionSettled })
         return isSessionSettled
     }
 
@@ -274,8 +299,21 @@ extension Engine {
             return false
         }
         guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
-        if let handle = owners?.handle { read.vaultOpened(handle) }
+        catchUp(read)
         return (read, joined.id, joined.mailbox)
+    }
+
+    /// Tells a read that has just been registered what it may have missed, until nothing changed meanwhile.
+    private func catchUp(_ read: LiveReadRunner) {
+        var told: (network: NetworkState, isSettled: Bool)?
+        while true {
+            let now = (network: connectivity.network, isSettled: isSessionSettled)
+            if let told, told == now { break }
+            read.networkChanged(now.network)
+            read.sessionChanged(isSettled: now.isSettled)
+            told = now
+        }
+        if let handle = openHandle { read.vaultOpened(handle) }
     }
 
     /// Takes a collector out; the last one ends the read.
@@ -311,7 +349,7 @@ extension Engine {
         state.withLock { state in
             state.feeds[id] = nil
             state.refusalFeeds[id] = nil
-            state.settleGates[id] = nil
+            for awaited in state.gates.keys { state.gates[awaited]?[id] = nil }
         }
     }
 }

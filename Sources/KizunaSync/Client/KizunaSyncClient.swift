@@ -86,7 +86,7 @@ public final class KizunaSyncClient: Sendable {
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }
@@ -97,7 +97,7 @@ public final class KizunaSyncClient: Sendable {
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }

@@ -18,6 +18,7 @@ package final class OwnerRunner: Sendable {
         var machine: OwnerMachine
         var handle: VaultHandle?
         var tasks: [TaskTicket] = []
+        var isClosed = false
     }
 
     private let state: Mutex<State>
@@ -26,6 +27,15 @@ package final class OwnerRunner: Sendable {
     private let openVault: @Sendable (OwnerID, Int) throws(SyncError) -> Vault
     private let remember: @Sendable (OwnerID) -> Void
     private let notify: @Sendable (Notice) -> Void
+    /// Vaults are opened one after another, in the order of their generations.
+    private let openings: AsyncStream<Opening>
+    private let openingsInput: AsyncStream<Opening>.Continuation
+
+    private struct Opening: Sendable {
+        let owner: OwnerID
+        let generation: Int
+        let former: VaultHandle?
+    }
 
     /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
@@ -44,16 +54,20 @@ package final class OwnerRunner: Sendable {
         self.openVault = openVault
         self.remember = remember
         self.notify = notify
+        (openings, openingsInput) = AsyncStream.makeStream()
     }
 
     /// Announces the first vault and begins to follow the session.
     package func start() {
         if let handle { notify(.vaultOpened(handle)) }
         let states = session.states()
-        let ticket = environment.spawn { [weak self] in
+        let following = environment.spawn { [weak self] in
             for await state in states { self?.step(.session(state)) }
         }
-        state.withLock { $0.tasks.append(ticket) }
+        let opening = environment.spawn { [weak self, openings] in
+            for await each in openings { await self?.open(each) }
+        }
+        state.withLock { $0.tasks += [following, opening] }
     }
 
     package var handle: VaultHandle? { state.withLock { $0.handle } }
@@ -76,9 +90,11 @@ package final class OwnerRunner: Sendable {
             defer {
                 state.handle = nil
                 state.tasks = []
+                state.isClosed = true
             }
             return (state.handle, state.tasks)
         }
+        openingsInput.finish()
         for task in tasks { task.cancel() }
         await handle?.vault.close()
     }
@@ -94,7 +110,7 @@ package final class OwnerRunner: Sendable {
             switch effect {
             case .open(let owner, let generation):
                 notify(.ownerChanging(generation: generation))
-                open(owner, generation, closing: former)
+                openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
             case .credentials(let credentials): notify(.credentials(credentials))
             case .askForToken: askForToken()
             case .close: break
@@ -102,25 +118,25 @@ package final class OwnerRunner: Sendable {
         }
     }
 
-    private func open(_ owner: OwnerID, _ generation: Int, closing former: VaultHandle?) {
-        environment.spawn { [self] in
-            await former?.vault.close()
-            do throws(SyncError) {
-                let vault = try openVault(owner, generation)
-                let handle = VaultHandle(vault: vault, owner: owner, generation: generation)
-                let isCurrent = state.withLock { state in
-                    guard state.machine.generation == generation else { return false }
-                    state.handle = handle
-                    return true
-                }
-                guard isCurrent else { return await vault.close() }
-                remember(owner)
-                notify(.vaultOpened(handle))
-                step(.vaultOpened(generation: generation))
-            } catch {
-                notify(.vaultFailed(error))
-                step(.vaultFailed(generation: generation))
+    private func open(_ opening: Opening) async {
+        let generation = opening.generation
+        await opening.former?.vault.close()
+        guard state.withLock({ $0.machine.generation == generation }) else { return }
+        do throws(SyncError) {
+            let vault = try openVault(opening.owner, generation)
+            let handle = VaultHandle(vault: vault, owner: opening.owner, generation: generation)
+            let isCurrent = state.withLock { state in
+                guard state.machine.generation == generation, !state.isClosed else { return false }
+                state.handle = handle
+                return true
             }
+            guard isCurrent else { return await vault.close() }
+            remember(opening.owner)
+            notify(.vaultOpened(handle))
+            step(.vaultOpened(generation: generation))
+        } catch {
+            notify(.vaultFailed(error))
+            step(.vaultFailed(generation: generation))
         }
     }
 

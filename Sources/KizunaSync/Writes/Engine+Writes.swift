@@ -28,7 +28,7 @@ extension Engine {
     }
 
     private func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
-        let handle = try handle()
+        let handle = try await handle()
         let stored = try await handle.vault.enqueue(entries, limit: configuration.limits.pendingMutations)
         return WriteReceipt(engine: self, entries: stored)
     }
