@@ -86,6 +86,7 @@ extension Vault {
                 guard !edit.isEmpty else { continue }
                 try apply(edit, to: head.id)
                 change.lists[head.cacheKey] = .edited(edit)
+                change.changedTables.insert(table)
             }
             marks[table] = ticks.next()
         }

@@ -35,6 +35,7 @@ package final class Engine: ReadContext {
         var feeds: [Int: PendingFeed] = [:]
         var refusalFeeds: [Int: RefusalFeed] = [:]
         var lastFeed = 0
+        var toldDepth = 0
         var gates: [Awaited: [Int: Gate]] = [:]
         var vaultFailure: SyncError?
         var isClosed = false
@@ -46,6 +47,8 @@ package final class Engine: ReadContext {
     package let ticks = TickSource()
     package let connectivity: Connectivity
     package let board = VerdictBoard()
+    package let events: EventHub
+    package let directory: VaultDirectory
     private let facts: [TableID: TableFacts]
     private let state = Mutex(State())
     private let ownerBox = Mutex<OwnerRunner?>(nil)
@@ -63,8 +66,10 @@ package final class Engine: ReadContext {
             timeout: configuration.requestTimeout)
         connectivity = Connectivity(monitor: configuration.networkAvailability)
         facts = Self.facts(configuration)
+        events = EventHub(environment: environment)
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
+        self.directory = directory
         let lastOwner = directory.lastOwner(now: environment.wallClock())
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
         self.tokenSession = tokenSession
@@ -73,7 +78,7 @@ package final class Engine: ReadContext {
         }
         let weakSelf = WeakEngine()
         let owners = try OwnerRunner(
-            lastOwner: lastOwner, session: session, environment: environment,
+            lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy), session: session, environment: environment,
             openVault: { [ticks] (owner, generation) throws(SyncError) in
                 let vault = try Vault(
                     file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
@@ -163,13 +168,26 @@ package final class Engine: ReadContext {
         owners?.take(session)
     }
 
-    package func hurry() { state.withLock { $0.queue }?.hurry() }
+    /// Refreshes live reads that wait to be.
+    package func hurryReads() {
+        for read in listeners.0 { read.foregrounded() }
+    }
 
-    package func close() async {
+    /// Sends what waits; returns when nothing does.
+    package func drain() async throws {
+        try await state.withLock { $0.queue }?.drain()
+    }
+
+    package var softBlockReason: String? { owners?.softBlockReason }
+
+    package func resetOwner() { owners?.reset() }
+
+    package func close(isReplaced: Bool = false) async {
         let (reads, queue, feeds, refusals) = state.withLock { state in
             defer { state = State(isClosed: true) }
             return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
         }
+        events.end(isReplaced ? .engineReplaced : nil)
         connectivity.stop()
         open(.settledSession)
         open(.openVault)
@@ -192,6 +210,19 @@ extension Engine {
         queue?.vaultChanged(change)
         for feed in feeds { feed.vaultChanged(change) }
         for feed in refusals { feed.vaultChanged(change) }
+        tell(change)
+    }
+
+    private func tell(_ change: VaultChange) {
+        var tables = Set(change.queueTables.map(\.name))
+        tables.formUnion(change.changedTables.map(\.name))
+        if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
+        let isDepthNew = state.withLock { state in
+            defer { state.toldDepth = change.queueDepth }
+            return state.toldDepth != change.queueDepth
+        }
+        if isDepthNew { events.tell(.queueDepth(change.queueDepth)) }
+        for refused in change.refused { events.tell(.mutationRejected(id: refused.entry.id)) }
     }
 
     private func networkChanged(_ network: NetworkState) {
@@ -224,6 +255,7 @@ extension Engine {
             runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
             open(.openVault)
+            if handle.generation > 1 { events.tell(.ownerChanged) }
             for read in reads { read.vaultOpened(handle) }
             for feed in feeds { feed.vaultOpened(handle, in: environment) }
             for feed in refusals { feed.vaultOpened(handle, in: environment) }
@@ -233,6 +265,7 @@ extension Engine {
             state.withLock { $0.vaultFailure = error }
             open(.openVault)
             for read in reads { read.end(.failure(error)) }
+        case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
         case .credentials(let credentials):
             if credentials.isSettled { open(.settledSession) }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }

@@ -12,6 +12,7 @@ package final class OwnerRunner: Sendable {
         case vaultOpened(VaultHandle)
         case vaultFailed(SyncError)
         case credentials(OwnerMachine.Credentials)
+        case softBlocked(reason: String)
     }
 
     private struct State {
@@ -23,6 +24,7 @@ package final class OwnerRunner: Sendable {
 
     private let state: Mutex<State>
     private let session: any SessionSource
+    private let signOutPolicy: SignOutPolicy
     private let environment: SyncEnvironment
     private let openVault: @Sendable (OwnerID, Int) throws(SyncError) -> Vault
     private let remember: @Sendable (OwnerID) -> Void
@@ -39,17 +41,19 @@ package final class OwnerRunner: Sendable {
 
     /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
-        lastOwner: OwnerID, session: any SessionSource, environment: SyncEnvironment,
+        lastOwner: OwnerID, policies: (identity: IdentityPolicy, signOut: SignOutPolicy), session: any SessionSource,
+        environment: SyncEnvironment,
         openVault: @escaping @Sendable (OwnerID, Int) throws(SyncError) -> Vault,
         remember: @escaping @Sendable (OwnerID) -> Void, notify: @escaping @Sendable (Notice) -> Void
     ) throws(SyncError) {
-        let machine = OwnerMachine(lastOwner: lastOwner)
+        let machine = OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)
         let vault = try openVault(lastOwner, machine.generation)
         state = Mutex(
             State(
                 machine: machine,
                 handle: VaultHandle(vault: vault, owner: lastOwner, generation: machine.generation)))
         self.session = session
+        signOutPolicy = policies.signOut
         self.environment = environment
         self.openVault = openVault
         self.remember = remember
@@ -80,6 +84,11 @@ package final class OwnerRunner: Sendable {
     }
 
     package func tokenRejected(_ token: String) { step(.tokenRejected(token: token)) }
+
+    package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
+
+    /// Ends a soft block and serves the session's own user.
+    package func reset() { step(.reset) }
 
     /// Takes a state the app told, in line with those of the session source.
     package func take(_ session: SessionState) { step(.session(session)) }
@@ -113,6 +122,7 @@ package final class OwnerRunner: Sendable {
                 openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
             case .credentials(let credentials): notify(.credentials(credentials))
             case .askForToken: askForToken()
+            case .softBlocked(let reason): notify(.softBlocked(reason: reason))
             case .close: break
             }
         }
@@ -120,7 +130,7 @@ package final class OwnerRunner: Sendable {
 
     private func open(_ opening: Opening) async {
         let generation = opening.generation
-        await opening.former?.vault.close()
+        if let former = opening.former { await seal(former) }
         guard state.withLock({ $0.machine.generation == generation }) else { return }
         do throws(SyncError) {
             let vault = try openVault(opening.owner, generation)
@@ -138,6 +148,18 @@ package final class OwnerRunner: Sendable {
             notify(.vaultFailed(error))
             step(.vaultFailed(generation: generation))
         }
+    }
+
+    /// Leaves a former owner's vault as the policy says, and closes it.
+    private func seal(_ former: VaultHandle) async {
+        if former.owner != .nobody {
+            do {
+                try await former.vault.clear(keepingQueue: signOutPolicy != .discard)
+            } catch {
+                environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
+            }
+        }
+        await former.vault.close()
     }
 
     private func askForToken() {

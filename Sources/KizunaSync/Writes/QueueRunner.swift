@@ -16,6 +16,9 @@ package final class QueueRunner: Sendable {
         var answers: [Int: FlightAnswer] = [:]
         /// Tables whose rows may be written but not read back: nothing is asked for in return.
         var silentTables: Set<TableID> = []
+        /// Those who follow what the queue is doing.
+        var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
+        var lastWatcher = 0
     }
 
     private let handle: VaultHandle
@@ -67,14 +70,42 @@ package final class QueueRunner: Sendable {
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
     package func foregrounded() { step(.foregrounded) }
-    package func hurry() { step(.hurried) }
+    /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
+    package func drain() async throws {
+        let mailbox = LatestMailbox<QueueMachine.QueueState>()
+        let id = state.withLock { state in
+            state.lastWatcher += 1
+            state.watchers[state.lastWatcher] = mailbox
+            return state.lastWatcher
+        }
+        defer { state.withLock { $0.watchers[id] = nil } }
+        step(.hurried)
+        mailbox.put(state.withLock { $0.machine.state })
+        while let now = try await mailbox.next() {
+            switch now {
+            case .idle: return
+            case .draining: continue
+            case .waitingForNetwork where !state.withLock({ $0.machine.isNetworkEnabled }):
+                throw SyncError(.networkDisabled, "The network is switched off; the writes wait.")
+            case .waitingForNetwork, .retrying:
+                throw SyncError(.connectivity, "The server could not be reached; the writes wait and are tried again.")
+            case .waitingForSession:
+                throw SyncError(.sessionNotSettled, "There is no token of the store's user; the writes wait for one.")
+            }
+        }
+        throw SyncError(.closed, "The client was closed, or the owner changed, before the queue was empty.")
+    }
 
     package func end() {
         step(.ended)
-        let sends = state.withLock { state in
-            defer { state.sends = [:] }
-            return state.sends.values.map { $0 }
+        let (sends, watchers) = state.withLock { state in
+            defer {
+                state.sends = [:]
+                state.watchers = [:]
+            }
+            return (state.sends.values.map { $0 }, state.watchers.values.map { $0 })
         }
+        for watcher in watchers { watcher.finish() }
         for send in sends { send.cancel() }
     }
 
@@ -131,7 +162,8 @@ package final class QueueRunner: Sendable {
             if case .token(let token) = context.credentials(generation: handle.generation) {
                 context.tokenRejected(token)
             }
-        case .publish: break
+        case .publish(let next):
+            for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.put(next) }
         }
     }
 
