@@ -48,6 +48,7 @@ package final class Engine: ReadContext {
     package let connectivity: Connectivity
     package let board = VerdictBoard()
     package let events: EventHub
+    package let status = StateHub(KizunaSyncStatus())
     package let directory: VaultDirectory
     private let facts: [TableID: TableFacts]
     private let state = Mutex(State())
@@ -194,6 +195,7 @@ package final class Engine: ReadContext {
         open(.openVault)
         queue?.end()
         for read in reads { read.end() }
+        status.end()
         for feed in feeds { feed.end() }
         for feed in refusals { feed.end() }
         board.end(SyncError(.closed, "The client was closed before the server gave a verdict."), isFinal: true)
@@ -214,7 +216,25 @@ extension Engine {
         tell(change)
     }
 
+    /// Takes over what a vault holds when it is opened, in line with its changes.
+    private func noteCounts(of handle: VaultHandle) {
+        environment.spawn { [self] in
+            // A vault that cannot be read says so wherever it is read for rows.
+            try? await handle.vault.deliverCounts { pending, refused in
+                status.update { status in
+                    status.pendingCount = pending
+                    status.rejectedCount = refused
+                    status.damagedStore = handle.vault.movedAside
+                }
+            }
+        }
+    }
+
     private func tell(_ change: VaultChange) {
+        status.update { status in
+            status.pendingCount = change.queueDepth
+            status.rejectedCount += change.refused.count - change.unrefused.count
+        }
         var tables = Set(change.queueTables.map(\.name))
         tables.formUnion(change.changedTables.map(\.name))
         if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
@@ -230,6 +250,7 @@ extension Engine {
         let (reads, queue, _, _) = listeners
         for read in reads { read.networkChanged(network) }
         queue?.networkChanged(network)
+        status.update { $0.network = !network.isEnabled ? .disabled : network.isPathUp ? .online : .offline }
     }
 
     private func ownerNotice(_ notice: OwnerRunner.Notice) {
@@ -250,11 +271,13 @@ extension Engine {
         case .vaultOpened(let handle):
             let runner = QueueRunner(
                 handle: handle, context: self, board: board, network: connectivity.network,
-                isSessionReady: isSessionSettled)
+                isSessionReady: isSessionSettled
+            ) { [status] next in status.update { $0.queue = .init(next) } }
             state.withLock { $0.queue = runner }
             runner.networkChanged(connectivity.network)
             runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
+            noteCounts(of: handle)
             open(.openVault)
             if handle.generation > 1 { events.tell(.ownerChanged) }
             for read in reads { read.vaultOpened(handle) }
@@ -269,6 +292,7 @@ extension Engine {
         case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
         case .credentials(let credentials):
             if credentials.isSettled { open(.settledSession) }
+            status.update { $0.needsSession = !credentials.isSettled }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
             queue?.sessionChanged(isReady: credentials.isSettled)
         }

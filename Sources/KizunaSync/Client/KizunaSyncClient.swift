@@ -88,8 +88,8 @@ public final class KizunaSyncClient: Sendable {
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
     ///
     /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
-    public func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> {
-        MutationSequence { [self] in
+    public func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
@@ -99,8 +99,8 @@ public final class KizunaSyncClient: Sendable {
     }
 
     /// The writes the server refused for good, until the app has dealt with them: the present ones, then each change.
-    public var rejectedMutations: MutationSequence<[RejectedMutation]> {
-        MutationSequence { [self] in
+    public var rejectedMutations: KizunaStateSequence<[RejectedMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)

@@ -29,9 +29,7 @@ package struct ListFold: Sendable {
     /// Whether a queued write added, changed or removed a row shown.
     package private(set) var hasPendingMutations = false
 
-    /// - Parameters:
-    ///   - base: the cached rows, nil where nothing is cached.
-    ///   - elsewhere: full rows of the table known from other lists.
+    /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
     package init(shape: ListShape, base: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:]) {
         self.shape = shape
         self.elsewhere = elsewhere

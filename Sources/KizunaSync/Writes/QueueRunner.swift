@@ -24,11 +24,14 @@ package final class QueueRunner: Sendable {
     private let handle: VaultHandle
     private let context: any ReadContext
     private let board: VerdictBoard
+    private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
     package init(
-        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool
+        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool,
+        onState: @escaping @Sendable (QueueMachine.QueueState) -> Void = { _ in }
     ) {
+        self.onState = onState
         self.handle = handle
         self.context = context
         self.board = board
@@ -163,6 +166,7 @@ package final class QueueRunner: Sendable {
                 context.tokenRejected(token)
             }
         case .publish(let next):
+            onState(next)
             for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.put(next) }
         }
     }
