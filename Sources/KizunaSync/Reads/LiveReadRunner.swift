@@ -158,6 +158,7 @@ package final class LiveReadRunner: Sendable {
 
     private func concerns(_ change: VaultChange) -> Bool {
         change.isCleared || change.lists[cacheKey] != nil || change.queueTables.contains(table)
+            || !change.unrefused.isEmpty
     }
 
     private func loaded(_ image: ListImage, generation: Int) {
