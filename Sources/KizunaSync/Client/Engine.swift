@@ -112,7 +112,8 @@ package final class Engine: ReadContext {
                 keyColumns: table.primaryKey,
                 types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
                 mintsKeys: table.mintsKeys,
-                references: table.references.mapValues { TableID(schema: table.schema, name: $0) })
+                references: table.references.mapValues { TableID(schema: table.schema, name: $0) },
+                completeness: table.completeness ?? configuration.completeness)
         }
         return facts
     }
@@ -120,7 +121,10 @@ package final class Engine: ReadContext {
     // MARK: - What reads and the queue ask
 
     package func tables(_ table: TableID) -> TableFacts {
-        facts[table] ?? TableFacts(types: TableTypes(patternEvaluation: configuration.patternEvaluation))
+        facts[table]
+            ?? TableFacts(
+                types: TableTypes(patternEvaluation: configuration.patternEvaluation),
+                completeness: configuration.completeness)
     }
     package var trust: ResponseTrust { configuration.responseTrust }
     package func credentials(generation: Int) -> OwnerMachine.Credentials {
@@ -130,6 +134,11 @@ package final class Engine: ReadContext {
 
     private var owners: OwnerRunner? { ownerBox.withLock { $0 } }
     package var isSessionSettled: Bool { owners?.credentials.isSettled ?? false }
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// Whether one owner's store is closed and the next one's is not open yet.
+    package var isOwnerChanging: Bool { !isClosed && owners?.handle == nil }
+    /// The cache keys of live reads that are iterated.
+    package var iteratedKeys: Set<String> { Set(state.withLock { $0.reads.values.map(\.cacheKey) }) }
 
     /// The open vault; throws while none is open.
     package func handle() throws(SyncError) -> VaultHandle {
@@ -152,7 +161,19 @@ package final class Engine: ReadContext {
         owners?.take(session)
     }
 
-    package func hurry() { state.withLock { $0.queue }?.hurry() }
+    /// Tries at once whatever waits, in the queue and in live reads.
+    package func hurry() {
+        let (reads, queue, _, _) = listeners
+        queue?.hurry()
+        for read in reads { read.hurry() }
+    }
+
+    /// Allows requests again; a call cuts waits short even where they were allowed already.
+    package func enableNetwork() {
+        let wasEnabled = connectivity.network.isEnabled
+        connectivity.setEnabled(true)
+        if wasEnabled { hurry() }
+    }
 
     package func close() async {
         let (reads, queue, feeds, refusals) = state.withLock { state in
@@ -258,32 +279,38 @@ extension Engine {
         _ request: TableRequest, strategy: SequenceReadStrategy
     ) throws(SyncError) -> (read: LiveReadRunner, id: Int, mailbox: LatestMailbox<RawSnapshot>) {
         let isShared = strategy == .cacheFirstThenNetwork
-        if isShared, let read = state.withLock({ $0.shared[request.cacheKey] }), let joined = read.join() {
-            return (read, joined.id, joined.mailbox)
-        }
-        let read = LiveReadRunner(
+        let fresh = LiveReadRunner(
             request: request, strategy: strategy, context: self, network: connectivity.network,
             isSessionSettled: isSessionSettled)
-        guard let joined = read.join() else { throw SyncError(.closed, "The read ended at once.") }
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
-            state.reads[ObjectIdentifier(read)] = read
-            if isShared { state.shared[request.cacheKey] = read }
-            return false
+        let joined = state.withLock { state -> (LiveReadRunner, Int, LatestMailbox<RawSnapshot>)? in
+            guard !state.isClosed else { return nil }
+            if isShared, let read = state.shared[request.cacheKey], let joined = read.join() {
+                return (read, joined.id, joined.mailbox)
+            }
+            guard let joined = fresh.join() else { return nil }
+            state.reads[ObjectIdentifier(fresh)] = fresh
+            if isShared { state.shared[request.cacheKey] = fresh }
+            return (fresh, joined.id, joined.mailbox)
         }
-        guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
-        if let handle = owners?.handle { read.vaultOpened(handle) }
-        return (read, joined.id, joined.mailbox)
+        guard let joined else { throw SyncError(.closed, "The client is closed.") }
+        if joined.0 === fresh {
+            // News that came between the look at it and the entry in the list was told to nobody.
+            fresh.networkChanged(connectivity.network)
+            fresh.sessionChanged(isSettled: isSessionSettled)
+            if let handle = owners?.handle { fresh.vaultOpened(handle) }
+        }
+        return joined
     }
 
     /// Takes a collector out; the last one ends the read.
     package func leaveRead(_ read: LiveReadRunner, id: Int) {
-        guard read.leave(id) else { return }
-        state.withLock { state in
+        let isLast = state.withLock { state in
+            guard read.leave(id) else { return false }
             state.reads[ObjectIdentifier(read)] = nil
             if state.shared[read.cacheKey] === read { state.shared[read.cacheKey] = nil }
+            return true
         }
-        read.end()
+        if isLast { read.end() }
     }
 
     package func addFeed(_ feed: PendingFeed) throws(SyncError) -> Int {

@@ -44,11 +44,29 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
     }
 
     func decode(_ snapshot: RawSnapshot) throws(SyncError) -> QuerySnapshot<Value> {
-        QuerySnapshot(
-            result: try snapshot.rows.map { (shown) throws(SyncError) in try value(shown) },
+        let result: Value?
+        if let answer = snapshot.answer {
+            result = try value(answer)
+        } else {
+            result = try snapshot.rows.map { (shown) throws(SyncError) in try value(shown) }
+        }
+        return QuerySnapshot(
+            result: result,
             isFromCache: snapshot.isFromCache, fetchedAt: snapshot.fetchedAt,
             hasPendingMutations: snapshot.hasPendingMutations, refresh: snapshot.refresh,
-            isComplete: snapshot.isComplete)
+            isComplete: snapshot.isComplete, count: snapshot.count)
+    }
+
+    private func value(_ answer: ShapedAnswer) throws(SyncError) -> Value? {
+        switch answer {
+        case .nothing: return nil
+        case .json(let json): return try decoder.decode(Value.self, from: json, table: table)
+        case .text(let bytes):
+            if let text = String(decoding: bytes, as: UTF8.self) as? Value { return text }
+            throw SyncError(
+                .decoding, "This answer is text and decodes as String alone; ask for it with as: String.self.",
+                table: table)
+        }
     }
 
     private func value(_ shown: [ListFold.Row]) throws(SyncError) -> Value {
