@@ -73,6 +73,8 @@ package final class QueueRunner: Sendable {
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
     package func foregrounded() { step(.foregrounded) }
+    package func hurry() { step(.hurried) }
+
     /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
     package func drain() async throws {
         let mailbox = LatestMailbox<QueueMachine.QueueState>()
