@@ -57,6 +57,7 @@ package final class QueueRunner: Sendable {
 
     package func vaultChanged(_ change: VaultChange) {
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        for entry in change.rewritten { step(.rewritten(item(entry))) }
         let refused = Set(change.refused.map(\.entry.id))
         let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
         if !withdrawn.isEmpty {
