@@ -207,8 +207,8 @@ extension QueueRunner {
             log(.warning, "A send could not be noted, so nothing was sent", error)
             return step(.notNoted(flight: flight, jitter: jitter))
         }
-        guard entries.count == ids.count, let first = entries.first else {
-            // Withdrawn meanwhile.
+        guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
+            // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
         }
         do {
