@@ -15,7 +15,7 @@ struct ReadScene: Sendable {
     }
 
     let simulation: Simulation
-    let server: SimulatedServer
+    var server: SimulatedServer
     let transport: ScriptedTransport
     let session: FakeSession
     let path: FakePath
