@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import KizunaCore
 package import KizunaStore
 internal import KizunaTransport
@@ -23,10 +23,10 @@ package struct VaultDirectory: Sendable {
     private var note: String? { folder.map { "\($0)/last-owner" } }
 
     /// The owner whose vault was open last; nobody when there is no note or its vault cannot be read.
-    package func lastOwner(now: Date) -> OwnerID {
+    package func lastOwner() -> OwnerID {
         guard let note, let folder, let name = try? String(contentsOfFile: note, encoding: .utf8),
             name.utf8.allSatisfy({ JSONScanner.hexValue($0) != nil }),
-            let text = Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite"), now: now)
+            let text = Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite"))
         else { return .nobody }
         return OwnerID(text: text)
     }
