@@ -44,6 +44,8 @@ package struct ListImage: Sendable {
     package var entries: [QueueEntry]
     /// Cached rows, of whatever list, that carry a key of those writes.
     package var known: [RowKey: RawJSON]
+    /// The table's refused writes.
+    package var refused: [RefusedEntry] = []
 }
 
 /// How one cached list changes when the server has accepted a write (spec reads §9.5).
@@ -88,6 +90,8 @@ package struct VaultChange: Sendable {
     package var unrefused: [String] = []
     /// By cache key.
     package var lists: [String: ListChange] = [:]
+    /// Tables whose cached rows changed.
+    package var changedTables: Set<TableID> = []
     package var isCleared = false
     /// Entries waiting after the commit.
     package var queueDepth = 0

@@ -56,7 +56,9 @@ extension Vault {
     package func image(cacheKey: String, table: TableID, usedAt: Date) throws(SyncError) -> ListImage {
         let list = try list(cacheKey: cacheKey, usedAt: usedAt)
         let entries = try queue.all().filter { $0.table == table }
-        return ListImage(list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys))
+        return ListImage(
+            list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys),
+            refused: try refusals.all().filter { $0.entry.table == table })
     }
 
     /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list
@@ -117,6 +119,7 @@ extension Vault {
             }
             change.lists[answer.cacheKey] = .replaced(
                 StoredList(head: head, rows: stored), askedAt: answer.askedAt)
+            change.changedTables = [answer.table]
         }
         answered[answer.cacheKey] = answer.askedAt
         return .stored

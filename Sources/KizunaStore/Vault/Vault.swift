@@ -28,8 +28,10 @@ package actor Vault {
     var lists: ListsTable { ListsTable(connection: connection) }
     var rows: RowsTable { RowsTable(connection: connection) }
     var queue: QueueTable { QueueTable(connection: connection) }
+    var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
+<<<<<<< HEAD
     /// Opens or creates a vault.
     ///
     /// - Parameters:
@@ -41,6 +43,10 @@ package actor Vault {
     ///   - willCommit: called in the last moment before each commit, for tests that kill the process there.
     ///   - onChange: told of each change after its commit, on this actor.
     /// - Throws: `storeTooNew`, `unwritableDirectory`, `storeBusy`, `diskFull`, `storage`.
+=======
+    /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
+    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there.
+>>>>>>> main
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
         willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void
@@ -60,6 +66,7 @@ package actor Vault {
         self.onChange = onChange
     }
 
+<<<<<<< HEAD
     private static func claim(_ connection: SQLiteConnection, for owner: String) throws(SyncError) {
         let meta = MetaTable(connection: connection)
         guard let found = try meta.value("owner") else { return try meta.set("owner", to: owner) }
@@ -74,6 +81,32 @@ package actor Vault {
             try MetaTable(connection: connection).value("owner")
         }
         return found ?? nil
+=======
+    /// Whose vault a file is; nil where there is none or it cannot be read.
+    package static func owner(of file: VaultFile, now: Date) -> String? {
+        peek(file, now: now) { (connection) throws(SyncError) in try MetaTable(connection: connection).value("owner") }
+    }
+
+    /// How many writes wait in a vault that is not open.
+    package static func pendingCount(of file: VaultFile, now: Date) -> Int {
+        peek(file, now: now) { (connection) throws(SyncError) in try QueueTable(connection: connection).count() } ?? 0
+    }
+
+    private static func peek<Result>(
+        _ file: VaultFile, now: Date, _ body: (SQLiteConnection) throws(SyncError) -> Result?
+    ) -> Result? {
+        guard let path = file.path, FileManager.default.fileExists(atPath: path),
+            let opened = try? file.open(now: now)
+        else { return nil }
+        defer { opened.connection.close() }
+        return try? body(opened.connection)
+    }
+
+    /// How many writes wait for their verdict.
+    package func pendingCount() throws(SyncError) -> Int {
+        try ensureOpen()
+        return depth
+>>>>>>> main
     }
 
     /// Closes the file. Later calls throw `closed`.

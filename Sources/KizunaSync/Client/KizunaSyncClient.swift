@@ -38,7 +38,7 @@ public final class KizunaSyncClient: Sendable {
             defer { state.engine = nil }
             return state.engine
         }
-        await former?.close()
+        await former?.close(isReplaced: true)
         let engine = try Engine(configuration, seams: seams)
         state.withLock { state in
             state.engine = engine
@@ -68,8 +68,15 @@ public final class KizunaSyncClient: Sendable {
 
     /// Says that the user signed out: cached rows leave the screen at once; unsent writes stay sealed in the user's store
     /// and are sent at that user's next sign-in.
+    /// What exactly becomes of the store is the configuration's `signOutPolicy`.
     public func signOut() async throws {
-        try engine().take(.signedOut)
+        let engine = try engine()
+        if case .deliverThenClear(let deadline) = engine.configuration.signOutPolicy,
+            try await engine.deliver(within: deadline)
+        {
+            try await engine.handle().vault.clear(keepingQueue: false)
+        }
+        try engine.take(.signedOut)
     }
 
     /// Allows requests again and tries at once whatever waits.
@@ -81,23 +88,23 @@ public final class KizunaSyncClient: Sendable {
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
     ///
     /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
-    public func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> {
-        MutationSequence { [self] in
+    public func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }
 
     /// The writes the server refused for good, until the app has dealt with them: the present ones, then each change.
-    public var rejectedMutations: MutationSequence<[RejectedMutation]> {
-        MutationSequence { [self] in
+    public var rejectedMutations: KizunaStateSequence<[RejectedMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }

@@ -19,17 +19,45 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
     public let refresh: RefreshState
     /// Whether the rows are all that the server has for this request, as far as its answer told.
     public let isComplete: Bool
+    private let shown: [ListFold.Row]
+
+    /// How each row of `result` stands, in the same order, so that a list needs no second stream to mark its rows.
+    public var rows: [QueryRow] { shown.map(QueryRow.init) }
 
     package init(
         result: Value?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
-        isComplete: Bool
+        isComplete: Bool, shown: [ListFold.Row] = []
     ) {
+        self.shown = shown
         self.result = result
         self.isFromCache = isFromCache
         self.fetchedAt = fetchedAt
         self.hasPendingMutations = hasPendingMutations
         self.refresh = refresh
         self.isComplete = isComplete
+    }
+}
+
+/// How one row of a snapshot stands.
+public struct QueryRow: Sendable, Equatable {
+    /// What is known of the row.
+    public enum State: Sendable, Equatable {
+        /// As the server sent it.
+        case confirmed
+        /// A queued write made or changed it.
+        case pending
+        /// A write to it was refused and waits for a decision under this id.
+        case refused(mutationID: String)
+    }
+
+    /// The row's primary key as text; nil where the columns asked for do not hold it.
+    public let id: String?
+    /// How it stands.
+    public let state: State
+
+    init(_ row: ListFold.Row) {
+        id = row.key?.text
+        state = row.isPending ? .pending : row.refusedID.map { .refused(mutationID: $0) } ?? .confirmed
     }
 }
 
