@@ -31,22 +31,8 @@ package actor Vault {
     var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
-<<<<<<< HEAD
-    /// Opens or creates a vault.
-    ///
-    /// - Parameters:
-    ///   - file: where it is kept.
-    ///   - owner: whose it is; an existing vault of another owner is refused.
-    ///   - ticks: gives the order of requests and changes.
-    ///   - now: the time, for the name of a damaged file that is moved aside.
-    ///   - executor: where it runs; nil is a queue of its own.
-    ///   - willCommit: called in the last moment before each commit, for tests that kill the process there.
-    ///   - onChange: told of each change after its commit, on this actor.
-    /// - Throws: `storeTooNew`, `unwritableDirectory`, `storeBusy`, `diskFull`, `storage`.
-=======
     /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
     /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there.
->>>>>>> main
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
         willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void
@@ -66,7 +52,6 @@ package actor Vault {
         self.onChange = onChange
     }
 
-<<<<<<< HEAD
     private static func claim(_ connection: SQLiteConnection, for owner: String) throws(SyncError) {
         let meta = MetaTable(connection: connection)
         guard let found = try meta.value("owner") else { return try meta.set("owner", to: owner) }
@@ -81,32 +66,18 @@ package actor Vault {
             try MetaTable(connection: connection).value("owner")
         }
         return found ?? nil
-=======
-    /// Whose vault a file is; nil where there is none or it cannot be read.
-    package static func owner(of file: VaultFile, now: Date) -> String? {
-        peek(file, now: now) { (connection) throws(SyncError) in try MetaTable(connection: connection).value("owner") }
     }
 
-    /// How many writes wait in a vault that is not open.
-    package static func pendingCount(of file: VaultFile, now: Date) -> Int {
-        peek(file, now: now) { (connection) throws(SyncError) in try QueueTable(connection: connection).count() } ?? 0
-    }
-
-    private static func peek<Result>(
-        _ file: VaultFile, now: Date, _ body: (SQLiteConnection) throws(SyncError) -> Result?
-    ) -> Result? {
-        guard let path = file.path, FileManager.default.fileExists(atPath: path),
-            let opened = try? file.open(now: now)
-        else { return nil }
-        defer { opened.connection.close() }
-        return try? body(opened.connection)
+    /// How many writes wait in a vault that is not open. The file is left as it is.
+    package static func pendingCount(of file: VaultFile) -> Int {
+        let found = try? file.peek { (connection) throws(SyncError) in try QueueTable(connection: connection).count() }
+        return (found ?? nil) ?? 0
     }
 
     /// How many writes wait for their verdict.
     package func pendingCount() throws(SyncError) -> Int {
         try ensureOpen()
         return depth
->>>>>>> main
     }
 
     /// Closes the file. Later calls throw `closed`.

@@ -32,16 +32,16 @@ package struct VaultDirectory: Sendable {
     }
 
     /// The owners that have a vault here.
-    package func owners(now: Date) -> [OwnerID] {
+    package func owners() -> [OwnerID] {
         guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
         return names.filter { $0.hasSuffix(".sqlite") }.compactMap { name in
-            Vault.owner(of: VaultFile(path: "\(folder)/\(name)"), now: now).map { OwnerID(text: $0) }
+            Vault.owner(of: VaultFile(path: "\(folder)/\(name)")).map { OwnerID(text: $0) }
         }
     }
 
     /// How many writes wait in a vault that is not open.
-    package func pendingCount(of owner: OwnerID, now: Date) -> Int {
-        Vault.pendingCount(of: file(of: owner), now: now)
+    package func pendingCount(of owner: OwnerID) -> Int {
+        Vault.pendingCount(of: file(of: owner))
     }
 
     /// Removes a vault's files.

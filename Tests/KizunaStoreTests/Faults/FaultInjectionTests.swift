@@ -115,7 +115,7 @@ import Testing
         case .beginSend: try await vault.beginSend(["update-a", "insert-b"])
         case .sendFailed: try await vault.sendFailed(["update-a"], maybeSent: ["update-a": true], error: "no")
         case .settle:
-            try await vault.settle(["update-a", "insert-b"], table: tasks, keys: [RowKey(text: "a")]) { _, present in
+            try await vault.settle(["update-a", "insert-b"], table: tasks, rows: [:], keys: [RowKey(text: "a")]) { _, present in
                 var edit = ListEdit()
                 edit.removed = Array(present.keys)
                 edit.appended = [

@@ -9,7 +9,7 @@ import Testing
         let vault = try scene.open()
         let early = scene.ask()
         _ = try await vault.enqueue([try insertion("a")], limit: 10)
-        try await vault.settle(["insert-a"], table: tasks, keys: []) { _, _ in ListEdit() }
+        try await vault.settle(["insert-a"], table: tasks, rows: [:], keys: []) { _, _ in ListEdit() }
         #expect(try await vault.store(try scene.answer("[]", at: early)) == .olderThanTable)
         #expect(try await vault.list(cacheKey: "all", usedAt: day(5)) == nil)
         #expect(try await vault.store(try scene.answer("[]")) == .stored)

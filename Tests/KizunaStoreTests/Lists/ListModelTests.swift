@@ -41,7 +41,7 @@ import Testing
 
     private func settle(_ edit: ListEdit, _ vault: Vault, _ step: Int) async throws {
         _ = try await vault.enqueue([try insertion("w", id: "write-\(step)")], limit: 10)
-        try await vault.settle(["write-\(step)"], table: tasks, keys: []) { _, _ in edit }
+        try await vault.settle(["write-\(step)"], table: tasks, rows: [:], keys: []) { _, _ in edit }
     }
 
     /// Rows of few keys, so that they repeat, change and change places; some have no key.
