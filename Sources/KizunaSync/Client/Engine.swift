@@ -71,7 +71,7 @@ package final class Engine: ReadContext {
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
         self.directory = directory
-        let lastOwner = directory.lastOwner(now: environment.wallClock())
+        let lastOwner = directory.lastOwner()
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
         self.tokenSession = tokenSession
         guard let session = configuration.session ?? tokenSession else {
