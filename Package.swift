@@ -41,7 +41,7 @@ let package = Package(
             swiftSettings: houseStyle),
         .target(
             name: "KizunaSyncTesting",
-            dependencies: ["KizunaCore", "KizunaSync"],
+            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaSync"],
             swiftSettings: houseStyle),
         .target(
             name: "KizunaLocal",

@@ -16,6 +16,8 @@ package final class LocalBackend: Sendable {
     package let anonKey: String
     /// A key for the role `service_role`, which no row policy restricts.
     package let serviceRoleKey: String
+    /// How `psql` and other tools reach the database as superuser.
+    package let connectionString: String
     /// Faults, the network switch and the log of requests.
     package let control: LocalControl
 
@@ -35,6 +37,7 @@ package final class LocalBackend: Sendable {
         self.isClusterOwned = isClusterOwned
         self.port = port
         url = "http://127.0.0.1:\(port)"
+        connectionString = "host=\(cluster.socketFolder) user=postgres dbname=\(database)"
         control = parts.control
         signer = parts.signer
         server = parts.server

@@ -35,8 +35,13 @@ enum DeviceCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let tasks = client.from("tasks").selectAsSequence(as: [DemoTask].self).order("created_at")
-                for try await snapshot in tasks {
-                    write(.shows(tasks: snapshot.result, refresh: word(snapshot.refresh)))
+                do {
+                    for try await snapshot in tasks {
+                        write(.shows(tasks: snapshot.result, refresh: word(snapshot.refresh)))
+                    }
+                } catch {
+                    write(.failed(command: "show the list", reason: "\(error)"))
+                    throw error
                 }
             }
             group.addTask {

@@ -6,12 +6,14 @@ internal import KizunaLocal
 enum LocalCommand {
     static let usage = """
         usage: kizuna local [--data DIR] [--port N] [--sql FILE]... [--schema NAME]... [--print-env]
+               [--with-parent]
 
           --data DIR      keep the data in DIR and open it again the next time (default: throw it away)
           --port N        listen on 127.0.0.1:N (default: a free port)
           --sql FILE      run this SQL before the first request; may be given more than once
           --schema NAME   expose this schema; may be given more than once (default: public)
           --print-env     print shell assignments only
+          --with-parent   stop when standard input closes, as it does when the parent ends
         """
 
     struct Options: Equatable {
@@ -19,6 +21,7 @@ enum LocalCommand {
         var sqlFiles: [String] = []
         var schemas: [String] = []
         var printsEnvironment = false
+        var endsWithInput = false
     }
 
     /// Runs to the end; the value is the exit status.
@@ -28,7 +31,7 @@ enum LocalCommand {
             return arguments.contains("--help") ? 0 : 64
         }
         // The signals are taken over before anything is started, so that none is lost meanwhile.
-        let signals = SignalWait([SIGINT, SIGTERM, SIGHUP])
+        let end = EndWait([SIGINT, SIGTERM, SIGHUP], withInput: options.endsWithInput)
         let settings = LocalSettings(
             dataDirectory: options.settings["--data"], sqlFiles: options.sqlFiles,
             port: options.settings["--port"].flatMap { Int($0) } ?? 0,
@@ -36,7 +39,7 @@ enum LocalCommand {
         do {
             let backend = try await LocalBackend.start(settings)
             report(backend, asEnvironment: options.printsEnvironment)
-            await signals.first()
+            await end.first()
             await backend.stop()
             return 0
         } catch {
@@ -51,6 +54,7 @@ enum LocalCommand {
         while let word = rest.popFirst() {
             switch word {
             case "--print-env": options.printsEnvironment = true
+            case "--with-parent": options.endsWithInput = true
             case "--data", "--port", "--sql", "--schema":
                 guard let value = rest.popFirst() else { return nil }
                 if word == "--port", !(Int(value).map { 0...65_535 ~= $0 } ?? false) { return nil }
@@ -69,11 +73,13 @@ enum LocalCommand {
         if asEnvironment {
             print("SUPABASE_URL=\(backend.url)")
             print("SUPABASE_ANON_KEY=\(backend.anonKey)")
+            print("KIZUNA_DATABASE='\(backend.connectionString)'")
             print("SUPABASE_SERVICE_ROLE_KEY=\(backend.serviceRoleKey)")
         } else {
             print("url               \(backend.url)")
             print("anon key          \(backend.anonKey)")
             print("service_role key  \(backend.serviceRoleKey)")
+            print("database          psql '\(backend.connectionString)'")
             print("Press Ctrl-C to stop.")
         }
         // Whoever started this through a pipe waits for these lines.
@@ -81,12 +87,12 @@ enum LocalCommand {
     }
 }
 
-/// Waits for the first of some signals.
-private final class SignalWait {
+/// Waits for the first of some signals, or for the end of standard input.
+private final class EndWait {
     private let stream: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
-    init(_ signals: [Int32]) {
+    init(_ signals: [Int32], withInput: Bool) {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         self.stream = stream
         sources = signals.map { number in
@@ -96,6 +102,11 @@ private final class SignalWait {
             source.resume()
             return source
         }
+        guard withInput else { return }
+        Thread {
+            while !FileHandle.standardInput.availableData.isEmpty {}
+            continuation.yield()
+        }.start()
     }
 
     func first() async {

@@ -70,6 +70,8 @@ extension SyncError.Code {
     public static let queueFull = Self(rawValue: "queue_full")
     /// The server refused the write for good.
     public static let refused = Self(rawValue: "refused")
+    /// No write of this id is known here: never queued, cleared, or accepted too long ago.
+    public static let unknownMutation = Self(rawValue: "unknown_mutation")
     /// The write left the queue by the app's own hand before the server gave a verdict.
     public static let discarded = Self(rawValue: "discarded")
     /// The client is closed, or was closed meanwhile.

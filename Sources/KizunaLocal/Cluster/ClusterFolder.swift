@@ -14,9 +14,8 @@ struct ClusterFolder: Sendable {
 
     /// Makes the folders; a given data folder is kept, otherwise everything is thrown away at the end.
     static func make(keepingDataIn dataDirectory: String?, for account: ServerAccount) throws(LocalError) -> Self {
-        let scratch = try temporaryFolder()
-        try account.adopt(scratch)
         guard let dataDirectory else {
+            let scratch = try temporaryFolder(for: account)
             return ClusterFolder(data: scratch + "/data", socket: scratch, scratch: scratch)
         }
         let kept = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
@@ -25,32 +24,34 @@ struct ClusterFolder: Sendable {
         } catch {
             throw .unusableFolder(path: kept, reason: "it cannot be made")
         }
-        let folder = ClusterFolder(data: kept, socket: scratch, scratch: scratch)
         let content = (try? FileManager.default.contentsOfDirectory(atPath: kept)) ?? []
-        guard content.isEmpty || folder.isInitialised else {
+        guard content.isEmpty || content.contains("PG_VERSION") else {
             throw .unusableFolder(path: kept, reason: "it is not empty and holds no PostgreSQL cluster")
         }
         if content.isEmpty { try account.adopt(kept) }
-        try folder.clearStaleLock()
-        return folder
+        try clearStaleLock(in: kept)
+        let scratch = try temporaryFolder(for: account)
+        return ClusterFolder(data: kept, socket: scratch, scratch: scratch)
     }
 
-    private static func temporaryFolder() throws(LocalError) -> String {
+    private static func temporaryFolder(for account: ServerAccount) throws(LocalError) -> String {
         var template = Array("/tmp/kz-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else {
             throw .unusableFolder(path: "/tmp", reason: String(cString: strerror(errno)))
         }
-        return String(cString: path)
+        let folder = String(cString: path)
+        try account.adopt(folder)
+        return folder
     }
 
     /// Removes the lock of a server that is gone. PostgreSQL does so itself, unless the process number now belongs
     /// to some other program, which is usual after a restart of the machine or in a container.
-    private func clearStaleLock() throws(LocalError) {
+    private static func clearStaleLock(in data: String) throws(LocalError) {
         let lock = data + "/postmaster.pid"
         guard let text = try? String(contentsOfFile: lock, encoding: .utf8),
             let process = text.split(separator: "\n").first.flatMap({ pid_t($0) })
         else { return }
-        guard Self.isPostgres(process) else {
+        guard isPostgres(process) else {
             unlink(lock)
             return
         }

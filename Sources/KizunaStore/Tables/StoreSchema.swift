@@ -13,11 +13,11 @@ enum StoreSchema {
         \(RowsTable.schema)
         \(QueueTable.schema)
         \(RefusalsTable.schema)
+        \(DeliveriesTable.schema)
         """
     ]
 
-    /// Brings an opened file to this version, all steps in one transaction.
-    static func migrate(_ connection: SQLiteConnection) throws(SyncError) {
+    private static func found(in connection: SQLiteConnection) throws(SyncError) -> Int64 {
         let found = try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
         guard found <= version else {
             throw SyncError(
@@ -25,8 +25,16 @@ enum StoreSchema {
                 "The store was written by a newer version of this package (format \(found), this one knows \(version)). "
                     + "It is left as it is: update the app, or give another data directory.")
         }
-        guard found < version else { return }
+        return found
+    }
+
+    /// Brings an opened file to this version, all steps in one transaction.
+    static func migrate(_ connection: SQLiteConnection) throws(SyncError) {
+        guard try found(in: connection) < version else { return }
         try connection.transaction { () throws(SyncError) in
+            // Another connection may have done it while this one waited for the lock.
+            let found = try found(in: connection)
+            guard found < version else { return }
             for step in steps[Int(found)...] { try connection.execute(step) }
             try connection.execute("PRAGMA user_version = \(version)")
         }

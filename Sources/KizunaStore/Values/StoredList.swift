@@ -88,6 +88,8 @@ package struct VaultChange: Sendable {
     package var unrefused: [String] = []
     /// By cache key.
     package var lists: [String: ListChange] = [:]
+    /// Tables whose cached rows changed.
+    package var changedTables: Set<TableID> = []
     package var isCleared = false
     /// Entries waiting after the commit.
     package var queueDepth = 0

@@ -117,6 +117,7 @@ extension Vault {
             }
             change.lists[answer.cacheKey] = .replaced(
                 StoredList(head: head, rows: stored), askedAt: answer.askedAt)
+            change.changedTables = [answer.table]
         }
         answered[answer.cacheKey] = answer.askedAt
         return .stored

@@ -64,9 +64,11 @@ extension Vault {
     /// The server accepted these writes: the effect on cached lists, the table's mark and the removal of the entries
     /// are one transaction, so no reader sees a row flicker back (spec reads §6.5).
     ///
-    /// `effect` gets each cached list of the table with those of its rows that carry one of `keys`.
+    /// - Parameters:
+    ///   - rows: what the server sent back for each write, by id.
+    ///   - effect: gets each cached list of the table with those of its rows that carry one of `keys`.
     package func settle(
-        _ ids: [String], table: TableID, keys: [RowKey],
+        _ ids: [String], table: TableID, rows: [String: [RawJSON]], keys: [RowKey],
         effect: @Sendable (ListHead, [RowKey: RawJSON]) -> ListEdit
     ) throws(SyncError) {
         try commit { (change) throws(SyncError) in
@@ -74,14 +76,17 @@ extension Vault {
                 // Cleared meanwhile: the acknowledgement finds no entry and is ignored.
                 guard let entry = try queue.entry(id: id) else { continue }
                 try queue.delete(id: id)
+                try deliveries.insert(id: id, rows: RawJSON(elements: rows[id] ?? []))
                 depth -= 1
                 change.ended.append(entry)
             }
+            try deliveries.prune()
             for head in try lists.heads(of: table) {
                 let edit = effect(head, try present(keys, in: head.id))
                 guard !edit.isEmpty else { continue }
                 try apply(edit, to: head.id)
                 change.lists[head.cacheKey] = .edited(edit)
+                change.changedTables.insert(table)
             }
             marks[table] = ticks.next()
         }
@@ -148,6 +153,7 @@ extension Vault {
                 change.unrefused = try refusals.all().map(\.entry.id)
                 try queue.deleteAll()
                 try refusals.deleteAll()
+                try deliveries.deleteAll()
                 depth = 0
             }
             try rows.deleteAll()
@@ -160,7 +166,26 @@ extension Vault {
     }
 }
 
+/// What is known of a write's fate.
+package enum WriteFate: Sendable, Equatable {
+    case pending
+    /// Accepted, with the rows the server sent back.
+    case delivered([RawJSON])
+    case refused(RefusedEntry)
+    /// Never queued here, cleared, or accepted too long ago.
+    case unknown
+}
+
 extension Vault {
+    /// What has become of a write.
+    package func fate(of id: String) throws(SyncError) -> WriteFate {
+        try ensureOpen()
+        if try queue.entry(id: id) != nil { return .pending }
+        if let refused = try refusals.all().first(where: { $0.entry.id == id }) { return .refused(refused) }
+        guard let rows = try deliveries.rows(id: id) else { return .unknown }
+        return .delivered((try? rows.arrayElements()) ?? [])
+    }
+
     /// The waiting writes of these ids, in queue order; those that left are missing.
     package func entries(_ ids: [String]) throws(SyncError) -> [QueueEntry] {
         try ensureOpen()

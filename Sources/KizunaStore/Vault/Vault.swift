@@ -28,6 +28,7 @@ package actor Vault {
     var lists: ListsTable { ListsTable(connection: connection) }
     var rows: RowsTable { RowsTable(connection: connection) }
     var queue: QueueTable { QueueTable(connection: connection) }
+    var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
     /// Opens or creates a vault.
@@ -64,13 +65,30 @@ package actor Vault {
         self.onChange = onChange
     }
 
-    /// Whose vault a file is, without opening it for writing; nil where there is none or it cannot be read.
+    /// Whose vault a file is; nil where there is none or it cannot be read.
     package static func owner(of file: VaultFile, now: Date) -> String? {
+        peek(file, now: now) { (connection) throws(SyncError) in try MetaTable(connection: connection).value("owner") }
+    }
+
+    /// How many writes wait in a vault that is not open.
+    package static func pendingCount(of file: VaultFile, now: Date) -> Int {
+        peek(file, now: now) { (connection) throws(SyncError) in try QueueTable(connection: connection).count() } ?? 0
+    }
+
+    private static func peek<Result>(
+        _ file: VaultFile, now: Date, _ body: (SQLiteConnection) throws(SyncError) -> Result?
+    ) -> Result? {
         guard let path = file.path, FileManager.default.fileExists(atPath: path),
             let opened = try? file.open(now: now)
         else { return nil }
         defer { opened.connection.close() }
-        return try? MetaTable(connection: opened.connection).value("owner")
+        return try? body(opened.connection)
+    }
+
+    /// How many writes wait for their verdict.
+    package func pendingCount() throws(SyncError) -> Int {
+        try ensureOpen()
+        return depth
     }
 
     /// Closes the file. Later calls throw `closed`.

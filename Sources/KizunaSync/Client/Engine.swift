@@ -22,6 +22,12 @@ package final class Engine: ReadContext {
         package init() {}
     }
 
+    /// What callers may wait for.
+    private enum Awaited: Hashable {
+        case settledSession
+        case openVault
+    }
+
     private struct State {
         var reads: [ObjectIdentifier: LiveReadRunner] = [:]
         var shared: [String: LiveReadRunner] = [:]
@@ -29,8 +35,9 @@ package final class Engine: ReadContext {
         var feeds: [Int: PendingFeed] = [:]
         var refusalFeeds: [Int: RefusalFeed] = [:]
         var lastFeed = 0
-        /// Those who wait for the session to settle.
-        var settleGates: [Int: Gate] = [:]
+        var toldDepth = 0
+        var gates: [Awaited: [Int: Gate]] = [:]
+        var vaultFailure: SyncError?
         var isClosed = false
     }
 
@@ -40,6 +47,8 @@ package final class Engine: ReadContext {
     package let ticks = TickSource()
     package let connectivity: Connectivity
     package let board = VerdictBoard()
+    package let events: EventHub
+    package let directory: VaultDirectory
     private let facts: [TableID: TableFacts]
     private let state = Mutex(State())
     private let ownerBox = Mutex<OwnerRunner?>(nil)
@@ -57,8 +66,10 @@ package final class Engine: ReadContext {
             timeout: configuration.requestTimeout)
         connectivity = Connectivity(monitor: configuration.networkAvailability)
         facts = Self.facts(configuration)
+        events = EventHub(environment: environment)
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
+        self.directory = directory
         let lastOwner = directory.lastOwner(now: environment.wallClock())
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
         self.tokenSession = tokenSession
@@ -67,7 +78,7 @@ package final class Engine: ReadContext {
         }
         let weakSelf = WeakEngine()
         let owners = try OwnerRunner(
-            lastOwner: lastOwner, session: session, environment: environment,
+            lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy), session: session, environment: environment,
             openVault: { [ticks] (owner, generation) throws(SyncError) in
                 let vault = try Vault(
                     file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
@@ -90,6 +101,7 @@ package final class Engine: ReadContext {
         weakSelf.set(self)
         connectivity.start { [weak self] network in self?.networkChanged(network) }
         owners.start()
+        if let tokenSession { owners.take(tokenSession.initial) }
     }
 
     private static func base(of url: URL) throws(SyncError) -> String {
@@ -131,36 +143,54 @@ package final class Engine: ReadContext {
     private var owners: OwnerRunner? { ownerBox.withLock { $0 } }
     package var isSessionSettled: Bool { owners?.credentials.isSettled ?? false }
 
-    /// The open vault; throws while none is open.
-    package func handle() throws(SyncError) -> VaultHandle {
-        guard !state.withLock({ $0.isClosed }) else { throw SyncError(.closed, "The client is closed.") }
-        guard let handle = owners?.handle else {
-            throw SyncError(.storage, "The owner is changing and no store is open at this moment; try again.")
+    /// The open vault; waits while the owner is changing.
+    package func handle() async throws -> VaultHandle {
+        while true {
+            let (isClosed, failure) = state.withLock { ($0.isClosed, $0.vaultFailure) }
+            guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
+            if let handle = openHandle { return handle }
+            if let failure { throw failure }
+            try await pass(.openVault, unless: { self.openHandle != nil })
         }
-        return handle
     }
+
+    /// The open vault, nil while the owner is changing.
+    package var openHandle: VaultHandle? { owners?.handle }
 
     // MARK: - The app's hand
 
     package func take(_ session: SessionState) throws(SyncError) {
-        guard let tokenSession else {
+        guard tokenSession != nil else {
             throw SyncError(
                 .invalidConfiguration,
                 "The configuration has a session source, so tokens come from there and not from setAccessToken.")
         }
-        tokenSession.set(session)
         owners?.take(session)
     }
 
-    package func hurry() { state.withLock { $0.queue }?.hurry() }
+    /// Refreshes live reads that wait to be.
+    package func hurryReads() {
+        for read in listeners.0 { read.foregrounded() }
+    }
 
-    package func close() async {
+    /// Sends what waits; returns when nothing does.
+    package func drain() async throws {
+        try await state.withLock { $0.queue }?.drain()
+    }
+
+    package var softBlockReason: String? { owners?.softBlockReason }
+
+    package func resetOwner() { owners?.reset() }
+
+    package func close(isReplaced: Bool = false) async {
         let (reads, queue, feeds, refusals) = state.withLock { state in
             defer { state = State(isClosed: true) }
             return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
         }
+        events.end(isReplaced ? .engineReplaced : nil)
         connectivity.stop()
-        openSettleGates()
+        open(.settledSession)
+        open(.openVault)
         queue?.end()
         for read in reads { read.end() }
         for feed in feeds { feed.end() }
@@ -180,6 +210,19 @@ extension Engine {
         queue?.vaultChanged(change)
         for feed in feeds { feed.vaultChanged(change) }
         for feed in refusals { feed.vaultChanged(change) }
+        tell(change)
+    }
+
+    private func tell(_ change: VaultChange) {
+        var tables = Set(change.queueTables.map(\.name))
+        tables.formUnion(change.changedTables.map(\.name))
+        if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
+        let isDepthNew = state.withLock { state in
+            defer { state.toldDepth = change.queueDepth }
+            return state.toldDepth != change.queueDepth
+        }
+        if isDepthNew { events.tell(.queueDepth(change.queueDepth)) }
+        for refused in change.refused { events.tell(.mutationRejected(id: refused.entry.id)) }
     }
 
     private func networkChanged(_ network: NetworkState) {
@@ -191,55 +234,72 @@ extension Engine {
     private func ownerNotice(_ notice: OwnerRunner.Notice) {
         let (reads, queue, feeds, refusals) = listeners
         switch notice {
-        case .ownerChanging:
-            state.withLock { $0.queue = nil }
+        case .ownerChanging(let generation):
+            state.withLock { state in
+                state.queue = nil
+                state.vaultFailure = nil
+            }
             queue?.end()
             board.end(
                 SyncError(.discarded, "Another user signed in; the write waits in its own user's store."),
                 isFinal: false)
-            for read in reads { read.ownerChanged() }
+            for read in reads { read.ownerChanged(generation: generation) }
+            for feed in feeds { feed.ownerChanged(generation: generation) }
+            for feed in refusals { feed.ownerChanged(generation: generation) }
         case .vaultOpened(let handle):
             let runner = QueueRunner(
                 handle: handle, context: self, board: board, network: connectivity.network,
                 isSessionReady: isSessionSettled)
             state.withLock { $0.queue = runner }
+            runner.networkChanged(connectivity.network)
+            runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
+            open(.openVault)
+            if handle.generation > 1 { events.tell(.ownerChanged) }
             for read in reads { read.vaultOpened(handle) }
             for feed in feeds { feed.vaultOpened(handle, in: environment) }
             for feed in refusals { feed.vaultOpened(handle, in: environment) }
         case .vaultFailed(let error):
             environment.log.log(
                 LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
+            state.withLock { $0.vaultFailure = error }
+            open(.openVault)
             for read in reads { read.end(.failure(error)) }
+        case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
         case .credentials(let credentials):
-            if credentials.isSettled { openSettleGates() }
+            if credentials.isSettled { open(.settledSession) }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
             queue?.sessionChanged(isReady: credentials.isSettled)
         }
     }
 
-    private func openSettleGates() {
-        let gates = state.withLock { state in
-            defer { state.settleGates = [:] }
-            return state.settleGates.values.map { $0 }
-        }
-        for gate in gates { gate.open() }
+    private func open(_ awaited: Awaited) {
+        let gates = state.withLock { $0.gates.removeValue(forKey: awaited) ?? [:] }
+        for gate in gates.values { gate.open() }
     }
 
-    /// Waits until the session has settled, at most so long; says whether it has.
-    package func settled(within limit: Duration) async throws -> Bool {
+    /// Waits for something, at most so long, unless it is there already.
+    private func pass(
+        _ awaited: Awaited, within limit: Duration? = nil,
+        unless isMet: () -> Bool
+    ) async throws {
         let gate = Gate()
-        let id = try add { $0.settleGates[$1] = gate }
+        let id = try add { $0.gates[awaited, default: [:]][$1] = gate }
         defer { removeFeed(id) }
-        guard !isSessionSettled else { return true }
-        let timer = environment.clock.schedule(after: limit) { gate.open() }
-        defer { timer.cancel() }
+        guard !isMet() else { return }
+        let timer = limit.map { environment.clock.schedule(after: $0) { gate.open() } }
+        defer { timer?.cancel() }
         await withTaskCancellationHandler {
             await gate.wait()
         } onCancel: {
             gate.open()
         }
         try Task.checkCancellation()
+    }
+
+    /// Waits until the session has settled, at most so long; says whether it has.
+    package func settled(within limit: Duration) async throws -> Bool {
+        try await pass(.settledSession, within: limit, unless: { isSessionSettled })
         return isSessionSettled
     }
 
@@ -272,8 +332,21 @@ extension Engine {
             return false
         }
         guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
-        if let handle = owners?.handle { read.vaultOpened(handle) }
+        catchUp(read)
         return (read, joined.id, joined.mailbox)
+    }
+
+    /// Tells a read that has just been registered what it may have missed, until nothing changed meanwhile.
+    private func catchUp(_ read: LiveReadRunner) {
+        var told: (network: NetworkState, isSettled: Bool)?
+        while true {
+            let now = (network: connectivity.network, isSettled: isSessionSettled)
+            if let told, told == now { break }
+            read.networkChanged(now.network)
+            read.sessionChanged(isSettled: now.isSettled)
+            told = now
+        }
+        if let handle = openHandle { read.vaultOpened(handle) }
     }
 
     /// Takes a collector out; the last one ends the read.
@@ -309,7 +382,7 @@ extension Engine {
         state.withLock { state in
             state.feeds[id] = nil
             state.refusalFeeds[id] = nil
-            state.settleGates[id] = nil
+            for awaited in state.gates.keys { state.gates[awaited]?[id] = nil }
         }
     }
 }

@@ -38,7 +38,7 @@ public final class KizunaSyncClient: Sendable {
             defer { state.engine = nil }
             return state.engine
         }
-        await former?.close()
+        await former?.close(isReplaced: true)
         let engine = try Engine(configuration, seams: seams)
         state.withLock { state in
             state.engine = engine
@@ -68,8 +68,15 @@ public final class KizunaSyncClient: Sendable {
 
     /// Says that the user signed out: cached rows leave the screen at once; unsent writes stay sealed in the user's store
     /// and are sent at that user's next sign-in.
+    /// What exactly becomes of the store is the configuration's `signOutPolicy`.
     public func signOut() async throws {
-        try engine().take(.signedOut)
+        let engine = try engine()
+        if case .deliverThenClear(let deadline) = engine.configuration.signOutPolicy,
+            try await engine.deliver(within: deadline)
+        {
+            try await engine.handle().vault.clear(keepingQueue: false)
+        }
+        try engine.take(.signedOut)
     }
 
     /// Allows requests again and tries at once whatever waits.
@@ -86,7 +93,7 @@ public final class KizunaSyncClient: Sendable {
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }
@@ -97,7 +104,7 @@ public final class KizunaSyncClient: Sendable {
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)
-            if let handle = try? engine.handle() { feed.vaultOpened(handle, in: engine.environment) }
+            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })
         }
     }

@@ -16,6 +16,10 @@ public struct KizunaSyncConfiguration: Sendable {
     public var tables: [KizunaTable]
     /// Whether an empty answer is believed when nobody is signed in.
     public var responseTrust: ResponseTrust
+    /// What becomes of a user's store when the user signs out.
+    public var signOutPolicy: SignOutPolicy
+    /// What happens when a token of another user comes.
+    public var identityPolicy: IdentityPolicy
     /// Whether `like`, `ilike` and regular expressions are evaluated on the device. By default they are not: a row made
     /// offline shows in every search until the list is fetched again.
     public var patternEvaluation: KizunaPatternEvaluation
@@ -32,6 +36,7 @@ public struct KizunaSyncConfiguration: Sendable {
     public init(
         url: URL, publishableKey: String, dataDirectory: URL, session: (any SessionSource)? = nil,
         tables: [KizunaTable] = [], responseTrust: ResponseTrust = .anySession,
+        signOutPolicy: SignOutPolicy = .keepSealed, identityPolicy: IdentityPolicy = .switchOwner,
         patternEvaluation: KizunaPatternEvaluation = .never,
         networkAvailability: (any KizunaSyncPathMonitor)? = nil, log: any LogSink = SilentLogSink(),
         requestTimeout: Duration = .seconds(30), limits: KizunaSyncLimits = KizunaSyncLimits()
@@ -42,6 +47,8 @@ public struct KizunaSyncConfiguration: Sendable {
         self.session = session
         self.tables = tables
         self.responseTrust = responseTrust
+        self.signOutPolicy = signOutPolicy
+        self.identityPolicy = identityPolicy
         self.patternEvaluation = patternEvaluation
         self.networkAvailability = networkAvailability
         self.log = log

@@ -62,10 +62,9 @@ public struct OfflineTable: Sendable {
     public func upsert(
         _ row: some Encodable & Sendable, onConflict: String? = nil, ignoreDuplicates: Bool = false
     ) async throws -> WriteReceipt {
-        let columns = onConflict?.split(separator: ",").map { String($0.replacing(" ", with: "")) } ?? []
-        return try await client.engine().enqueue(
+        try await client.engine().enqueue(
             inserting: RowEncoder.rows(row, table: table), into: id,
-            upsert: (onConflict: columns, ignoresDuplicates: ignoreDuplicates))
+            upsert: UpsertRule(onConflict: onConflict, ignoresDuplicates: ignoreDuplicates))
     }
 
     /// Changes the rows that match the filters added to it; call `execute()` at the end.

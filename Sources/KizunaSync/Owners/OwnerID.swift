@@ -10,6 +10,9 @@ package struct OwnerID: Hashable, Sendable, CustomStringConvertible {
 
     package init(text: String) { self.text = text }
 
+    /// The user's id, nil for nobody.
+    package var userID: String? { text.hasPrefix("user:") ? String(text.dropFirst(5)) : nil }
+
     /// Tells nobody from somebody; a user's id stays out of logs.
     package var description: String { self == .nobody ? "nobody" : "user" }
 }

@@ -8,6 +8,9 @@ internal import KizunaCore
 /// - `failed`: the vault could not be opened; nothing is served. → `opening` at the next owner.
 /// - `closed`: terminal.
 ///
+/// Beside the state stands the soft block: under the policy to block, a token of another user latches it. It ends with
+/// `reset`, or when the vault's own user signs in again.
+///
 /// Invariants:
 /// - O1: each change of owner has a new generation; what was begun under an older one is never used.
 /// - O2: a session that is restoring, or has no token, never changes the owner.
@@ -19,6 +22,8 @@ package struct OwnerMachine: Sendable {
         case vaultFailed(generation: Int)
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String)
+        /// The app gave up the present owner's data; the session's own user is served from now on.
+        case reset
         case closed
     }
 
@@ -29,6 +34,8 @@ package struct OwnerMachine: Sendable {
         /// Whether requests of the current owner may go out, and with which token (nil: the anonymous key).
         case credentials(Credentials)
         case askForToken
+        /// A token of another user came while the policy is to block.
+        case softBlocked(reason: String)
     }
 
     /// With what requests may go out.
@@ -54,10 +61,14 @@ package struct OwnerMachine: Sendable {
     private var session: SessionState = .restoring
     private var rejected: String?
     private var published = Credentials.unsettled
+    private let identityPolicy: IdentityPolicy
+    /// Why nothing is sent until `reset`, nil when not blocked.
+    package private(set) var softBlockReason: String?
 
     /// Starts with the vault of the last owner already open.
-    package init(lastOwner: OwnerID) {
+    package init(lastOwner: OwnerID, identityPolicy: IdentityPolicy = .switchOwner) {
         owner = lastOwner
+        self.identityPolicy = identityPolicy
         state = .open
     }
 
@@ -70,13 +81,10 @@ package struct OwnerMachine: Sendable {
         case .session(let next):
             session = next
             if case .signedIn(_, let token) = next, token != rejected { rejected = nil }
-            if let settled = settledOwner, settled != owner {
-                owner = settled
-                generation += 1
-                state = .opening
-                publish(&effects)
-                effects.append(.open(settled, generation: generation))
-            }
+            follow(&effects)
+        case .reset:
+            softBlockReason = nil
+            serveSettledOwner(&effects)
         case .vaultOpened(let opened):
             guard opened == generation, state == .opening else { return [] }
             state = .open
@@ -94,6 +102,29 @@ package struct OwnerMachine: Sendable {
         publish(&effects)
         return effects
     }
+
+    /// Serves the session's owner, unless that is another user and the policy is to block.
+    private mutating func follow(_ effects: inout [Effect]) {
+        guard let settled = settledOwner else { return }
+        if settled == owner { softBlockReason = nil }
+        guard identityPolicy == .block, owner != .nobody, settled != .nobody, settled != owner else {
+            return serveSettledOwner(&effects)
+        }
+        guard softBlockReason == nil else { return }
+        softBlockReason = Self.identityChanged
+        effects.append(.softBlocked(reason: Self.identityChanged))
+    }
+
+    private mutating func serveSettledOwner(_ effects: inout [Effect]) {
+        guard let settled = settledOwner, settled != owner else { return }
+        owner = settled
+        generation += 1
+        state = .opening
+        publish(&effects)
+        effects.append(.open(settled, generation: generation))
+    }
+
+    private static let identityChanged = "identity_changed"
 
     private var settledOwner: OwnerID? {
         switch session {

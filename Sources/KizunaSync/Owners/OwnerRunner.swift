@@ -8,52 +8,70 @@ package final class OwnerRunner: Sendable {
     /// What the engine is told.
     package enum Notice: Sendable {
         /// The former owner's rows are no longer to be shown.
-        case ownerChanging
+        case ownerChanging(generation: Int)
         case vaultOpened(VaultHandle)
         case vaultFailed(SyncError)
         case credentials(OwnerMachine.Credentials)
+        case softBlocked(reason: String)
     }
 
     private struct State {
         var machine: OwnerMachine
         var handle: VaultHandle?
         var tasks: [TaskTicket] = []
+        var isClosed = false
     }
 
     private let state: Mutex<State>
     private let session: any SessionSource
+    private let signOutPolicy: SignOutPolicy
     private let environment: SyncEnvironment
     private let openVault: @Sendable (OwnerID, Int) throws(SyncError) -> Vault
     private let remember: @Sendable (OwnerID) -> Void
     private let notify: @Sendable (Notice) -> Void
+    /// Vaults are opened one after another, in the order of their generations.
+    private let openings: AsyncStream<Opening>
+    private let openingsInput: AsyncStream<Opening>.Continuation
+
+    private struct Opening: Sendable {
+        let owner: OwnerID
+        let generation: Int
+        let former: VaultHandle?
+    }
 
     /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
-        lastOwner: OwnerID, session: any SessionSource, environment: SyncEnvironment,
+        lastOwner: OwnerID, policies: (identity: IdentityPolicy, signOut: SignOutPolicy), session: any SessionSource,
+        environment: SyncEnvironment,
         openVault: @escaping @Sendable (OwnerID, Int) throws(SyncError) -> Vault,
         remember: @escaping @Sendable (OwnerID) -> Void, notify: @escaping @Sendable (Notice) -> Void
     ) throws(SyncError) {
-        let machine = OwnerMachine(lastOwner: lastOwner)
+        let machine = OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)
         let vault = try openVault(lastOwner, machine.generation)
         state = Mutex(
             State(
                 machine: machine,
                 handle: VaultHandle(vault: vault, owner: lastOwner, generation: machine.generation)))
         self.session = session
+        signOutPolicy = policies.signOut
         self.environment = environment
         self.openVault = openVault
         self.remember = remember
         self.notify = notify
+        (openings, openingsInput) = AsyncStream.makeStream()
     }
 
     /// Announces the first vault and begins to follow the session.
     package func start() {
         if let handle { notify(.vaultOpened(handle)) }
         let states = session.states()
-        let ticket = environment.spawn { [weak self] in
+        let following = environment.spawn { [weak self] in
             for await state in states { self?.step(.session(state)) }
         }
-        state.withLock { $0.tasks.append(ticket) }
+        let opening = environment.spawn { [weak self, openings] in
+            for await each in openings { await self?.open(each) }
+        }
+        state.withLock { $0.tasks += [following, opening] }
     }
 
     package var handle: VaultHandle? { state.withLock { $0.handle } }
@@ -67,6 +85,11 @@ package final class OwnerRunner: Sendable {
 
     package func tokenRejected(_ token: String) { step(.tokenRejected(token: token)) }
 
+    package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
+
+    /// Ends a soft block and serves the session's own user.
+    package func reset() { step(.reset) }
+
     /// Takes a state the app told, in line with those of the session source.
     package func take(_ session: SessionState) { step(.session(session)) }
 
@@ -76,9 +99,11 @@ package final class OwnerRunner: Sendable {
             defer {
                 state.handle = nil
                 state.tasks = []
+                state.isClosed = true
             }
             return (state.handle, state.tasks)
         }
+        openingsInput.finish()
         for task in tasks { task.cancel() }
         await handle?.vault.close()
     }
@@ -93,35 +118,48 @@ package final class OwnerRunner: Sendable {
         for effect in effects {
             switch effect {
             case .open(let owner, let generation):
-                notify(.ownerChanging)
-                open(owner, generation, closing: former)
+                notify(.ownerChanging(generation: generation))
+                openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
             case .credentials(let credentials): notify(.credentials(credentials))
             case .askForToken: askForToken()
+            case .softBlocked(let reason): notify(.softBlocked(reason: reason))
             case .close: break
             }
         }
     }
 
-    private func open(_ owner: OwnerID, _ generation: Int, closing former: VaultHandle?) {
-        environment.spawn { [self] in
-            await former?.vault.close()
-            do throws(SyncError) {
-                let vault = try openVault(owner, generation)
-                let handle = VaultHandle(vault: vault, owner: owner, generation: generation)
-                let isCurrent = state.withLock { state in
-                    guard state.machine.generation == generation else { return false }
-                    state.handle = handle
-                    return true
-                }
-                guard isCurrent else { return await vault.close() }
-                remember(owner)
-                notify(.vaultOpened(handle))
-                step(.vaultOpened(generation: generation))
+    private func open(_ opening: Opening) async {
+        let generation = opening.generation
+        if let former = opening.former { await seal(former) }
+        guard state.withLock({ $0.machine.generation == generation }) else { return }
+        do throws(SyncError) {
+            let vault = try openVault(opening.owner, generation)
+            let handle = VaultHandle(vault: vault, owner: opening.owner, generation: generation)
+            let isCurrent = state.withLock { state in
+                guard state.machine.generation == generation, !state.isClosed else { return false }
+                state.handle = handle
+                return true
+            }
+            guard isCurrent else { return await vault.close() }
+            remember(opening.owner)
+            notify(.vaultOpened(handle))
+            step(.vaultOpened(generation: generation))
+        } catch {
+            notify(.vaultFailed(error))
+            step(.vaultFailed(generation: generation))
+        }
+    }
+
+    /// Leaves a former owner's vault as the policy says, and closes it.
+    private func seal(_ former: VaultHandle) async {
+        if former.owner != .nobody {
+            do {
+                try await former.vault.clear(keepingQueue: signOutPolicy != .discard)
             } catch {
-                notify(.vaultFailed(error))
-                step(.vaultFailed(generation: generation))
+                environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
             }
         }
+        await former.vault.close()
     }
 
     private func askForToken() {

@@ -31,6 +31,31 @@ package struct VaultDirectory: Sendable {
         return OwnerID(text: text)
     }
 
+    /// The owners that have a vault here.
+    package func owners(now: Date) -> [OwnerID] {
+        guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
+        return names.filter { $0.hasSuffix(".sqlite") }.compactMap { name in
+            Vault.owner(of: VaultFile(path: "\(folder)/\(name)"), now: now).map { OwnerID(text: $0) }
+        }
+    }
+
+    /// How many writes wait in a vault that is not open.
+    package func pendingCount(of owner: OwnerID, now: Date) -> Int {
+        Vault.pendingCount(of: file(of: owner), now: now)
+    }
+
+    /// Removes a vault's files.
+    package func remove(_ owner: OwnerID) throws(SyncError) {
+        guard let path = file(of: owner).path else { return }
+        do {
+            for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.removeItem(atPath: path + suffix)
+            }
+        } catch {
+            throw SyncError(.storage, "The store's files could not be removed.", underlying: error)
+        }
+    }
+
     /// Notes the owner for the next start. The note holds the hash alone.
     package func remember(_ owner: OwnerID) throws {
         guard let note else { return }

@@ -38,7 +38,7 @@ extension Engine {
 
     /// What the device has, with the overlay; nil while nothing is known.
     private func stored(_ request: TableRequest) async throws -> RawSnapshot? {
-        let handle = try handle()
+        let handle = try await handle()
         let facts = tables(TableID(schema: request.schema, name: request.table))
         let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
         let image = try await handle.vault.image(
@@ -57,7 +57,7 @@ extension Engine {
         var refusals = 0
         while true {
             try await waitForSession(request)
-            let handle = try handle()
+            let handle = try await handle()
             do {
                 let outcome = try await ReadExchange.run(
                     request, cacheKey: request.cacheKey, in: self, handle: handle, noteTick: { _ in })

@@ -13,6 +13,8 @@ package final class LiveReadRunner: Sendable {
         var refresh: RefreshMachine
         var gate: EmissionGate
         var handle: VaultHandle?
+        /// Handles of an older generation come too late.
+        var generation = 0
         var isDisabled: Bool
         var ownTick: Tick?
         var hasBegun = false
@@ -88,7 +90,10 @@ package final class LiveReadRunner: Sendable {
     /// A vault is open for this read: what it holds is loaded, in line with its changes.
     package func vaultOpened(_ handle: VaultHandle) {
         let isNew = state.withLock { state in
-            guard state.handle?.generation != handle.generation else { return false }
+            guard handle.generation >= state.generation, state.handle?.generation != handle.generation else {
+                return false
+            }
+            state.generation = handle.generation
             state.handle = handle
             return true
         }
@@ -106,8 +111,10 @@ package final class LiveReadRunner: Sendable {
     }
 
     /// The owner changed: what was shown is dropped at once.
-    package func ownerChanged() {
+    package func ownerChanged(generation: Int) {
         step { state in
+            guard generation > state.generation else { return [] }
+            state.generation = generation
             state.handle = nil
             state.read.ownerChanged()
             state.ownTick = nil

@@ -5,36 +5,61 @@ package import KizunaStore
 
 // How an app's write becomes queue entries. Every write is a queue entry first (design §2.3).
 
+/// What an upsert does when a row is there already.
+package struct UpsertRule: Sendable, Equatable {
+    /// The columns that tell that it is; empty for the primary key.
+    package let onConflict: [String]
+    package let ignoresDuplicates: Bool
+
+    package init(onConflict: String?, ignoresDuplicates: Bool) {
+        self.onConflict = onConflict?.split(separator: ",").map { String($0.replacing(" ", with: "")) } ?? []
+        self.ignoresDuplicates = ignoresDuplicates
+    }
+}
+
 extension Engine {
     /// Queues rows to add, all or none.
     package func enqueue(
-        inserting rows: [RawJSON], into table: TableID, upsert: (onConflict: [String], ignoresDuplicates: Bool)? = nil
+        inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule? = nil
     ) async throws -> WriteReceipt {
-        var entries: [QueueEntry] = []
-        for row in rows { entries.append(try entry(inserting: row, into: table, upsert: upsert)) }
-        return try await enqueue(entries)
+        try await enqueue(try entries(inserting: rows, into: table, upsert: upsert))
     }
 
     /// Queues an update or delete.
     package func enqueue(
         _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem]
     ) async throws -> WriteReceipt {
-        if case .update(let patch, _) = operation { try ensureFits(patch, table) }
-        let keys = FilterExpression(filters: filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
-        return try await enqueue([
-            QueueEntry(
-                id: mintedID(), table: table, operation: operation, rowKeys: keys, createdAt: environment.wallClock())
-        ])
+        try await enqueue([try entry(operation, on: table, filters: filters)])
     }
 
-    private func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
-        let handle = try handle()
-        let stored = try await handle.vault.enqueue(entries, limit: configuration.limits.pendingMutations)
+    /// Queues entries in one transaction.
+    package func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
+        let stored = try await handle().vault.enqueue(entries, limit: configuration.limits.pendingMutations)
         return WriteReceipt(engine: self, entries: stored)
     }
 
+    /// The entries of rows to add, one a row, so that each row gets a verdict of its own.
+    package func entries(
+        inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule?, group: String? = nil
+    ) throws(SyncError) -> [QueueEntry] {
+        var entries: [QueueEntry] = []
+        for row in rows { entries.append(try entry(inserting: row, into: table, upsert: upsert, group: group)) }
+        return entries
+    }
+
+    /// The entry of an update or delete.
+    package func entry(
+        _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem], group: String? = nil
+    ) throws(SyncError) -> QueueEntry {
+        if case .update(let patch, _) = operation { try ensureFits(patch, table) }
+        let keys = FilterExpression(filters: filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
+        return QueueEntry(
+            id: mintedID(), table: table, operation: operation, rowKeys: keys, group: group,
+            createdAt: environment.wallClock())
+    }
+
     private func entry(
-        inserting row: RawJSON, into table: TableID, upsert: (onConflict: [String], ignoresDuplicates: Bool)?
+        inserting row: RawJSON, into table: TableID, upsert: UpsertRule?, group: String?
     ) throws(SyncError) -> QueueEntry {
         try ensureFits(row, table)
         let facts = tables(table)
@@ -60,7 +85,7 @@ extension Engine {
             operation = .insert(row: row)
         }
         return QueueEntry(
-            id: mintedID(), table: table, operation: operation, rowKeys: keys, isKeyMinted: isMinted,
+            id: mintedID(), table: table, operation: operation, rowKeys: keys, isKeyMinted: isMinted, group: group,
             createdAt: environment.wallClock())
     }
 
@@ -74,7 +99,7 @@ extension Engine {
     }
 
     /// A UUIDv7: it sorts by the time it was made, so new rows lie together in the server's index.
-    private func mintedID() -> String {
+    package func mintedID() -> String {
         UUIDv7.text(
             milliseconds: UInt64(max(0, environment.wallClock().timeIntervalSince1970 * 1000)),
             random: (environment.random(), environment.random()))

@@ -30,6 +30,12 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
     ///   object), `queueFull`, `diskFull`, `storage`; nothing is queued then.
     @discardableResult
     public func execute() async throws -> WriteReceipt {
+        let checked = try checked()
+        return try await client.engine().enqueue(checked.operation, on: checked.table, filters: request.filters)
+    }
+
+    /// What is to be queued, or why it cannot be.
+    func checked() throws -> (operation: QueueEntry.Operation, table: TableID) {
         let filters = request.filters
         guard allowsEveryRow || !filters.isEmpty else {
             throw SyncError(
@@ -43,14 +49,9 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
                 table: request.table)
         }
         let conditions = filters.map { QueueEntry.Filter(name: $0.name, value: $0.value) }
-        let operation: QueueEntry.Operation =
-            if let patch = try patch.get() {
-                .update(patch: patch, filters: conditions)
-            } else {
-                .delete(filters: conditions)
-            }
-        return try await client.engine().enqueue(
-            operation, on: TableID(schema: request.schema, name: request.table), filters: filters)
+        let table = TableID(schema: request.schema, name: request.table)
+        guard let patch = try patch.get() else { return (.delete(filters: conditions), table) }
+        return (.update(patch: patch, filters: conditions), table)
     }
 }
 

@@ -5,7 +5,9 @@ internal import Synchronization
 /// The waiting writes of one table, followed change by change.
 package final class PendingFeed: Sendable {
     private struct State {
+        /// Handles of an older generation come too late.
         var generation = 0
+        var isOpen = false
         var isLive = false
         var entries: [QueueEntry] = []
     }
@@ -18,8 +20,10 @@ package final class PendingFeed: Sendable {
 
     package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
-            guard state.generation != handle.generation else { return false }
-            state = State(generation: handle.generation)
+            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen) else {
+                return false
+            }
+            state = State(generation: handle.generation, isOpen: true)
             return true
         }
         guard isNew else { return }
@@ -36,6 +40,15 @@ package final class PendingFeed: Sendable {
             } catch {
                 mailbox.finish(.failure(error))
             }
+        }
+    }
+
+    /// The owner changed: the former one's writes are shown no more.
+    package func ownerChanged(generation: Int) {
+        put { state in
+            guard generation > state.generation else { return false }
+            state = State(generation: generation)
+            return true
         }
     }
 
@@ -65,7 +78,9 @@ package final class PendingFeed: Sendable {
 /// The refused writes, followed change by change.
 package final class RefusalFeed: Sendable {
     private struct State {
+        /// Handles of an older generation come too late.
         var generation = 0
+        var isOpen = false
         var isLive = false
         var refused: [RefusedEntry] = []
     }
@@ -77,8 +92,10 @@ package final class RefusalFeed: Sendable {
 
     package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
-            guard state.generation != handle.generation else { return false }
-            state = State(generation: handle.generation)
+            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen) else {
+                return false
+            }
+            state = State(generation: handle.generation, isOpen: true)
             return true
         }
         guard isNew else { return }
@@ -95,6 +112,15 @@ package final class RefusalFeed: Sendable {
             } catch {
                 mailbox.finish(.failure(error))
             }
+        }
+    }
+
+    /// The owner changed: the former one's writes are shown no more.
+    package func ownerChanged(generation: Int) {
+        put { state in
+            guard generation > state.generation else { return false }
+            state = State(generation: generation)
+            return true
         }
     }
 

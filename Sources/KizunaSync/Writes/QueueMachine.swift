@@ -140,6 +140,7 @@ package struct QueueMachine: Sendable {
 
     package var state: QueueState { published }
     package var depth: Int { order.count }
+    package var isNetworkEnabled: Bool { isEnabled }
 
     package mutating func handle(_ event: Event) -> [Effect] {
         guard !hasEnded else { return [] }

@@ -16,6 +16,9 @@ package final class QueueRunner: Sendable {
         var answers: [Int: FlightAnswer] = [:]
         /// Tables whose rows may be written but not read back: nothing is asked for in return.
         var silentTables: Set<TableID> = []
+        /// Those who follow what the queue is doing.
+        var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
+        var lastWatcher = 0
     }
 
     private let handle: VaultHandle
@@ -67,14 +70,42 @@ package final class QueueRunner: Sendable {
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
     package func foregrounded() { step(.foregrounded) }
-    package func hurry() { step(.hurried) }
+    /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
+    package func drain() async throws {
+        let mailbox = LatestMailbox<QueueMachine.QueueState>()
+        let id = state.withLock { state in
+            state.lastWatcher += 1
+            state.watchers[state.lastWatcher] = mailbox
+            return state.lastWatcher
+        }
+        defer { state.withLock { $0.watchers[id] = nil } }
+        step(.hurried)
+        mailbox.put(state.withLock { $0.machine.state })
+        while let now = try await mailbox.next() {
+            switch now {
+            case .idle: return
+            case .draining: continue
+            case .waitingForNetwork where !state.withLock({ $0.machine.isNetworkEnabled }):
+                throw SyncError(.networkDisabled, "The network is switched off; the writes wait.")
+            case .waitingForNetwork, .retrying:
+                throw SyncError(.connectivity, "The server could not be reached; the writes wait and are tried again.")
+            case .waitingForSession:
+                throw SyncError(.sessionNotSettled, "There is no token of the store's user; the writes wait for one.")
+            }
+        }
+        throw SyncError(.closed, "The client was closed, or the owner changed, before the queue was empty.")
+    }
 
     package func end() {
         step(.ended)
-        let sends = state.withLock { state in
-            defer { state.sends = [:] }
-            return state.sends.values.map { $0 }
+        let (sends, watchers) = state.withLock { state in
+            defer {
+                state.sends = [:]
+                state.watchers = [:]
+            }
+            return (state.sends.values.map { $0 }, state.watchers.values.map { $0 })
         }
+        for watcher in watchers { watcher.finish() }
         for send in sends { send.cancel() }
     }
 
@@ -131,7 +162,8 @@ package final class QueueRunner: Sendable {
             if case .token(let token) = context.credentials(generation: handle.generation) {
                 context.tokenRejected(token)
             }
-        case .publish: break
+        case .publish(let next):
+            for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.put(next) }
         }
     }
 
@@ -175,12 +207,16 @@ extension QueueRunner {
         do {
             let (response, isSilent) = try await exchange(entries, table: first.table)
             let failure = ServerFailure(status: response.status, body: response.body)
-            let verdict = AnswerVerdict.judge(
+            var verdict = AnswerVerdict.judge(
                 status: response.status, failure: failure,
                 retryAfter: RetryAfter.duration(response.headers["retry-after"]))
             if verdict == .delivered {
                 let answer = FlightAnswer(entries, response, isSilent, context.tables(first.table).keyColumns)
-                state.withLock { $0.answers[flight] = answer }
+                if answer.touched == 0, await touchedNothing(first) {
+                    verdict = .refused(.noRowMatched(status: response.status))
+                } else {
+                    state.withLock { $0.answers[flight] = answer }
+                }
             }
             step(.answered(flight: flight, verdict, jitter: jitter))
         } catch let failure as WireFailure {
@@ -207,6 +243,17 @@ extension QueueRunner {
         let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
         return (second, isSilent)
+    }
+
+    /// Whether an update or delete by key that touched no row did not do its work. An update of a row that is not there
+    /// did not. A delete did not when the row is still to be seen: row level security hides its refusals so.
+    private func touchedNothing(_ entry: QueueEntry) async -> Bool {
+        guard !entry.rowKeys.isEmpty else { return false }
+        switch entry.operation {
+        case .update: return true
+        case .delete: return await serverRow(of: entry) != nil
+        case .insert, .upsert: return false
+        }
     }
 
     /// Asks which rows of a flight the server has already, after a send whose outcome was not known.
@@ -253,7 +300,9 @@ extension QueueRunner {
             guard let first = entries.first else { return finish(flight) }
             let effect = DeliveryEffect(answer?.rows ?? .untold)
             let context = context
-            try await handle.vault.settle(ids, table: first.table, keys: effect.keys) { head, present in
+            try await handle.vault.settle(
+                ids, table: first.table, rows: answer?.byID ?? [:], keys: effect.keys
+            ) { head, present in
                 effect.edit(of: context.shape(of: head), present: present)
             }
             finish(flight)
@@ -285,9 +334,7 @@ extension QueueRunner {
             try await handle.vault.refuse(refusals)
             finish(flight)
             for refusal in refusals {
-                let error = SyncError(
-                    .refused, "The server refused the write; it waits in rejectedMutations for a decision.",
-                    table: refusal.entry.table.name, server: failure)
+                let error = SyncError(refusal: failure, table: refusal.entry.table.name)
                 board.announce(.refused(error), for: refusal.entry.id)
             }
         } catch {
@@ -317,6 +364,7 @@ extension FlightAnswer {
         settled = Set(entries.map(\.id))
         byID = [:]
         rows = .untold
+        if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
         guard !isSilent, let answered = try? RawJSON(validating: response.body).arrayElements() else { return }
         touched = answered.count
         var byKey: [RowKey: RawJSON] = [:]
@@ -334,4 +382,21 @@ extension FlightAnswer {
             byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
         }
     }
+}
+
+extension QueueEntry {
+    fileprivate var isUpdate: Bool {
+        if case .update = operation { true } else { false }
+    }
+}
+
+extension ServerFailure {
+    /// An update or delete by key that the server accepted and that touched no row: the row is not there, its conditions
+    /// did not hold, or row level security hides it.
+    package static func noRowMatched(status: Int) -> ServerFailure {
+        ServerFailure(status: status, code: noRowMatchedCode, message: "no row matched the write")
+    }
+
+    /// The code of a write that was accepted and touched no row. It is this package's own, since PostgREST has none.
+    public static let noRowMatchedCode = "KZ001"
 }

@@ -11,6 +11,14 @@ public struct WriteReceipt: Sendable {
     private let table: String
     private let engine: Engine
 
+    /// A receipt for a write that was queued earlier, perhaps before a restart.
+    package init(engine: Engine, mutationID: String) {
+        self.engine = engine
+        mutationIDs = [mutationID]
+        rowIDs = []
+        table = ""
+    }
+
     package init(engine: Engine, entries: [QueueEntry]) {
         self.engine = engine
         mutationIDs = entries.map(\.id)
@@ -49,21 +57,31 @@ public struct DeliveredRows: Sendable {
 extension Engine {
     /// Waits for a write's verdict, whenever it was queued.
     package func verdict(of id: String, table: String) async throws -> [RawJSON] {
-        let handle = try handle()
+        let handle = try await handle()
         let mailbox = try board.waiter(for: id)
         // The place to wait is there, so a verdict from now on is not missed; one from before is in the store.
-        if try await handle.vault.entries([id]).isEmpty {
-            if let refused = try await handle.vault.refusedEntries().first(where: { $0.entry.id == id }) {
-                throw SyncError(
-                    .refused, "The server refused the write; it waits in rejectedMutations for a decision.",
-                    table: table, server: refused.failure)
-            }
-            // It was accepted earlier; a verdict that came in between waits in the mailbox.
-            mailbox.put(.delivered([]))
+        switch try await handle.vault.fate(of: id) {
+        case .pending: break
+        case .delivered(let rows): mailbox.put(.delivered(rows))
+        case .refused(let refused): throw SyncError(refusal: refused.failure, table: table)
+        case .unknown:
+            mailbox.put(
+                .withdrawn(
+                    SyncError(
+                        .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table)))
         }
         guard let verdict = try await mailbox.next() else {
             throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
         }
         return try verdict.get()
+    }
+}
+
+extension SyncError {
+    /// A refusal as an error.
+    package init(refusal failure: ServerFailure, table: String) {
+        self.init(
+            .refused, "The server refused the write; it waits in rejectedMutations for a decision.", table: table,
+            server: failure)
     }
 }

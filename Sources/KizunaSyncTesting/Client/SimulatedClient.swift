@@ -1,28 +1,31 @@
-internal import Foundation
+public import Foundation
 public import KizunaCore
 public import KizunaSync
 
 extension Simulation {
-    /// A client in virtual time with its store in memory. It behaves as in an app, but for the network, which is the
+    /// A client in virtual time, by default with its store in memory. It behaves as in an app, but for the network, which is the
     /// given transport, and the clock, which is this simulation's.
     ///
     /// - Parameters:
     ///   - transport: the network.
+    ///   - folder: where the store is kept, for tests that start a client anew on what another left; nil keeps it in
+    ///     memory, where it is lost with the client and at each change of user.
     ///   - configure: changes the configuration before the client is created.
     /// - Returns: A created client.
     /// - Throws: What `create(_:)` throws.
     public func makeClient(
-        _ transport: any WireTransport, configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
+        _ transport: any WireTransport, folder: URL? = nil,
+        configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
     ) async throws -> KizunaSyncClient {
         var seams = Engine.Seams()
         seams.environment = environment
         seams.transport = transport
-        seams.isInMemory = true
+        seams.isInMemory = folder == nil
         let client = KizunaSyncClient(seams: seams)
-        guard let url = URL(string: "https://project.example"), let folder = URL(string: "file:///nowhere") else {
+        guard let url = URL(string: "https://project.example"), let nowhere = URL(string: "file:///nowhere") else {
             preconditionFailure("Simulation: its own URLs are no URLs")
         }
-        var configuration = KizunaSyncConfiguration(url: url, publishableKey: "key", dataDirectory: folder)
+        var configuration = KizunaSyncConfiguration(url: url, publishableKey: "key", dataDirectory: folder ?? nowhere)
         configure(&configuration)
         try await client.create(configuration)
         return client

@@ -16,7 +16,7 @@ import Testing
         Bundle.module.bundleURL.deletingLastPathComponent().appendingPathComponent("kizuna")
     }
 
-    private func start(_ arguments: [String] = []) throws -> Running {
+    private func start(_ arguments: [String] = [], input: Pipe? = nil) throws -> Running {
         let folder = "/tmp/kizuna-test-\(ProcessInfo.processInfo.globallyUniqueString)"
         let process = Process()
         process.executableURL = program
@@ -25,6 +25,7 @@ import Testing
         let errors = Pipe()
         process.standardOutput = output
         process.standardError = errors
+        if let input { process.standardInput = input }
         try process.run()
         var text = ""
         while !text.contains("SERVICE_ROLE"), case let part = output.fileHandleForReading.availableData, !part.isEmpty {
@@ -47,7 +48,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: running.folder) }
         #expect(
             running.lines.map { $0.prefix { $0 != "=" } } == [
-                "SUPABASE_URL", "SUPABASE_ANON_KEY", "SUPABASE_SERVICE_ROLE_KEY",
+                "SUPABASE_URL", "SUPABASE_ANON_KEY", "KIZUNA_DATABASE", "SUPABASE_SERVICE_ROLE_KEY",
             ])
         let socket = try socketFolder(running)
         kill(running.process.processIdentifier, signal)
@@ -67,6 +68,18 @@ import Testing
         _ = try running.errors.readToEnd()
         #expect(!FileManager.default.fileExists(atPath: socket))
         #expect(!FileManager.default.fileExists(atPath: running.folder + "/postmaster.pid"))
+    }
+
+    @Test func itEndsWithItsParentWhereAskedTo() throws {
+        let parent = Pipe()
+        let running = try start(["--with-parent"], input: parent)
+        defer { try? FileManager.default.removeItem(atPath: running.folder) }
+        let socket = try socketFolder(running)
+        // What the system does for a parent that ends in any way.
+        try parent.fileHandleForWriting.close()
+        running.process.waitUntilExit()
+        #expect(running.process.terminationStatus == 0)
+        #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
     @Test func wrongArgumentsShowTheUsage() throws {

@@ -58,6 +58,21 @@ import Testing
 
     @Test func aNotificationMakesTheCatalogueRead() async throws {
         try await with { (backend: LocalBackend) async throws in
+            // Every connection of the pool is opened first: a new one makes the catalogue read in any case.
+            let lock = try TableLock("open", of: backend)
+            try await withThrowingTaskGroup { group in
+                for id in 11...14 {
+                    group.addTask {
+                        try await backend.send("POST", "/rest/v1/open", #"{"id":\#(id),"body":"new \#(id)"}"#).status
+                    }
+                }
+                let waiting =
+                    "SELECT count(*) AS n FROM pg_stat_activity WHERE usename = 'authenticator'"
+                    + " AND datname = current_database() AND wait_event_type = 'Lock'"
+                while try await backend.query(waiting).first?["n"] != "4" {}
+                try lock.release()
+                for try await status in group { #expect(status == 201) }
+            }
             let upsert = [("Prefer", "resolution=merge-duplicates")]
             _ = try await backend.query("ALTER TABLE open DROP CONSTRAINT open_pkey")
             _ = try await backend.query("ALTER TABLE open ADD UNIQUE (body), ADD PRIMARY KEY (body)")
@@ -135,14 +150,15 @@ import Testing
         }
     }
 
-    @Test func requestsRunSideBySide() async throws {
+    @Test func aRequestThatWaitsDoesNotHoldUpOthers() async throws {
         try await with { (backend: LocalBackend) async throws in
-            try await backend.execute(
-                "CREATE VIEW slow AS SELECT 1 AS id FROM pg_sleep(0.3); GRANT SELECT ON slow TO anon")
-            async let slow = backend.send("GET", "/rest/v1/slow")
-            let quick = try await backend.send("GET", "/rest/v1/open?id=eq.1")
-            #expect(quick.status == 200)
-            #expect(try await slow.status == 200)
+            let lock = try TableLock("open", of: backend)
+            async let slow = backend.send("POST", "/rest/v1/open", #"{"id":6}"#)
+            await backend.control.requests { $0.count == 1 }
+            #expect(try await backend.send("GET", "/rest/v1/open?id=eq.1").status == 200)
+            #expect(backend.control.requests.first?.outcome == .waiting)
+            try lock.release()
+            #expect(try await slow.status == 201)
         }
     }
 

@@ -6,7 +6,7 @@ enum ImportChecker {
         "KizunaStore": ["KizunaCore", "CSQLite"],
         "KizunaTransport": ["KizunaCore", "CSoup"],
         "KizunaSync": ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport"],
-        "KizunaSyncTesting": ["KizunaCore", "KizunaSync"],
+        "KizunaSyncTesting": ["KizunaCore", "KizunaPostgREST", "KizunaSync"],
         "KizunaLocal": ["KizunaCore", "CPostgres", "CSoup"],
         "kizuna": ["KizunaCore", "KizunaSync", "KizunaLocal"],
         "kizuna-bench": [

@@ -1,0 +1,61 @@
+internal import KizunaCore
+internal import KizunaStore
+
+// What a scheduler and a settings screen ask of the engine: sync, depth, reset, owners.
+
+extension Engine {
+    /// Tries now whatever waits, and returns when the queue is empty; throws when it cannot be emptied at the moment.
+    package func sync() async throws {
+        _ = try await handle()
+        hurryReads()
+        try await drain()
+    }
+
+    /// Removes the present owner's data, ends a soft block, and serves the session's own user.
+    package func reset() async throws {
+        try await handle().vault.clear(keepingQueue: false)
+        resetOwner()
+    }
+
+    /// Delivers what waits, at most so long; says whether the queue is empty then.
+    package func deliver(within deadline: Duration) async throws -> Bool {
+        let environment = environment
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    try await self.sync()
+                    return true
+                } catch is SyncError {
+                    return false
+                }
+            }
+            group.addTask {
+                try await environment.sleep(deadline)
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+    }
+
+    /// The owners that have a store here, with the number of their waiting writes.
+    package func knownOwners() async throws -> [(owner: OwnerID, pending: Int)] {
+        let present = try await handle()
+        var known: [(owner: OwnerID, pending: Int)] = []
+        for owner in directory.owners(now: environment.wallClock()) where owner != present.owner {
+            known.append((owner, directory.pendingCount(of: owner, now: environment.wallClock())))
+        }
+        known.append((present.owner, try await present.vault.pendingCount()))
+        return known.sorted { $0.owner.text < $1.owner.text }
+    }
+
+    /// Removes a former owner's store with everything in it.
+    package func removeOwner(_ owner: OwnerID) async throws {
+        let present = try await handle()
+        guard owner != present.owner else {
+            throw SyncError(
+                .invalidConfiguration, "The present owner's store is open; sign out first, or call clearLocalData().")
+        }
+        try directory.remove(owner)
+    }
+}

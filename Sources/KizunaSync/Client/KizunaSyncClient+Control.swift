@@ -1,0 +1,58 @@
+internal import KizunaStore
+internal import KizunaCore
+
+extension KizunaSyncClient {
+    /// Tries now whatever waits: sends the queued writes and refreshes live reads that wait to be.
+    ///
+    /// Returns when the queue is empty. Overlapping calls run as one.
+    ///
+    /// - Throws: `SyncError`: `connectivity` or `networkDisabled` while the server cannot be reached, `sessionNotSettled`
+    ///   while there is no token of the store's user; what waits goes on waiting. `CancellationError` when the calling
+    ///   task is cancelled.
+    public func sync() async throws { try await engine().sync() }
+
+    /// Tells a handler what happens, in order and one event at a time, from any thread. The subscription belongs to the
+    /// engine of the last `create(_:)`; it ends with `engineReplaced` when that is called again, or when the client closes.
+    ///
+    /// - Throws: `SyncError` with code `ENGINE_UNAVAILABLE` before `create(_:)`.
+    public func on(
+        _ handler: @escaping @Sendable (KizunaSyncEvent) -> Void
+    ) async throws -> KizunaSyncEventSubscription {
+        try engine().events.subscribe(handler)
+    }
+
+    /// Where the client stands with the server, and whether it is blocked until `reset()`.
+    public func checkpoint() async throws -> KizunaSyncCheckpoint {
+        let reason = try engine().softBlockReason
+        return KizunaSyncCheckpoint(cursor: nil, softBlocked: reason != nil, softBlockReason: reason)
+    }
+
+    /// How many writes wait for the server's verdict.
+    public func outboxDepth() async throws -> Int {
+        try await engine().handle().vault.pendingCount()
+    }
+
+    /// Removes the present user's data from the device, unsent and refused writes included, and ends a soft block: from
+    /// then on the session's own user is served.
+    ///
+    /// It raises no local write; call the scheduler's `wake()` after it.
+    public func reset() async throws { try await engine().reset() }
+
+    /// How many writes of a user wait on this device; nil asks for nobody's. Ask before a sign-out to warn.
+    public func pendingMutationCount(owner userID: String?) async throws -> Int {
+        let owner = userID.map { OwnerID.user($0) } ?? .nobody
+        return try await engine().knownOwners().first { $0.owner == owner }?.pending ?? 0
+    }
+
+    /// The ids of the users that have a store on this device.
+    public func knownOwners() async throws -> [String] {
+        try await engine().knownOwners().compactMap(\.owner.userID)
+    }
+
+    /// Removes a former user's store, unsent writes included. The present user's is not removed: sign out first.
+    ///
+    /// - Throws: `SyncError`: `invalidConfiguration` for the present user, `storage` when the files cannot be removed.
+    public func removeOwner(_ userID: String) async throws {
+        try await engine().removeOwner(.user(userID))
+    }
+}

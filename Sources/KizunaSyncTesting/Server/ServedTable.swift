@@ -1,0 +1,111 @@
+internal import KizunaCore
+internal import KizunaPostgREST
+
+/// The rows of one table of a simulated server, in the order of their insertion.
+struct ServedTable {
+    let facts: SimulatedTable
+    private(set) var order: [RowKey] = []
+    private(set) var rows: [RowKey: RawJSON] = [:]
+    private(set) var inserted = 0
+
+    init(_ facts: SimulatedTable) { self.facts = facts }
+
+    var all: [RawJSON] { order.compactMap { rows[$0] } }
+
+    func key(of row: RawJSON) -> RowKey? { row.rowKey(columns: facts.primaryKey) }
+
+    mutating func add(_ row: RawJSON, key: RowKey) {
+        rows[key] = row
+        order.append(key)
+        inserted += 1
+    }
+
+    mutating func change(_ key: RowKey, to row: RawJSON) { rows[key] = row }
+
+    mutating func remove(_ key: RowKey) {
+        rows[key] = nil
+        order.removeAll { $0 == key }
+    }
+
+    // MARK: - Questions
+
+    /// The rows a user may see that match all filters.
+    func matches(_ filters: [QueryItem], of userID: String?) throws(SimulatedRefusal) -> [RawJSON] {
+        let visible = all.filter { isVisible($0, to: userID) }
+        guard !filters.isEmpty else { return visible }
+        let expression = FilterExpression(filters: filters)
+        var found: [RawJSON] = []
+        for row in visible {
+            switch expression.evaluate(RowView(row), in: types(of: row)) {
+            case .yes: found.append(row)
+            case .no, .null: break
+            case .unknown:
+                throw SimulatedRefusal(
+                    501, code: "SIM01",
+                    message: "The simulated server cannot decide a filter; declare the columns' types.")
+            }
+        }
+        return found
+    }
+
+    func isVisible(_ row: RawJSON, to userID: String?) -> Bool {
+        guard let column = facts.ownerColumn else { return true }
+        return userID != nil && row.member(column)?.scalarText == userID
+    }
+
+    /// The declared types, and for the rest what the values look like.
+    private func types(of row: RawJSON) -> TableTypes {
+        var columns = facts.columns
+        for member in (try? row.objectMembers()) ?? [] where columns[member.name] == nil {
+            switch member.value.kind {
+            case .boolean: columns[member.name] = .bool
+            case .number: columns[member.name] = .numeric
+            case .string: columns[member.name] = .text
+            case .null, .array, .object: break
+            }
+        }
+        for (name, type) in columns where type == .text || type == .varchar { columns[name] = type.byteOrdered }
+        return TableTypes(columns: columns, patternEvaluation: .ascii)
+    }
+
+    /// The rows in the order of the terms; rows they do not tell apart keep their order.
+    func sorted(_ rows: [RawJSON], by terms: [OrderTerm]) -> [RawJSON] {
+        guard !terms.isEmpty else { return rows }
+        let keyed = rows.map { row in (row, terms.map { SortValue(row.member($0.column)) }) }
+        let indices = keyed.indices.sorted { one, other in
+            for (at, term) in terms.enumerated() {
+                let (left, right) = (keyed[one].1[at], keyed[other].1[at])
+                if left == right { continue }
+                if left == .null { return term.nullsFirst }
+                if right == .null { return !term.nullsFirst }
+                return term.ascending ? left.precedes(right) : right.precedes(left)
+            }
+            return one < other
+        }
+        return indices.map { keyed[$0].0 }
+    }
+
+    /// A value as `ORDER BY` compares it: numbers by size, everything else by its bytes.
+    private enum SortValue: Equatable {
+        case null
+        case number(Double)
+        case text(String)
+
+        init(_ value: RawJSON?) {
+            guard let value, let text = value.scalarText else {
+                self = .null
+                return
+            }
+            self = value.kind == .number ? .number(Double(text) ?? 0) : .text(text)
+        }
+
+        func precedes(_ other: SortValue) -> Bool {
+            switch (self, other) {
+            case (.number(let one), .number(let two)): one < two
+            case (.text(let one), .text(let two)): one.utf8.lexicographicallyPrecedes(two.utf8)
+            case (.number, .text): true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+internal import KizunaCore
+internal import KizunaPostgREST
+
+/// A write of a simulated server: works on copies, which count only once all of it has succeeded.
+struct ServedWrite {
+    private let name: SimulatedServer.TableName
+    private let userID: String?
+    private let isPolicyOff: Bool
+    private let arrivedAt: Duration
+    private(set) var tables: [SimulatedServer.TableName: ServedTable]
+    private(set) var done: [SimulatedMutation] = []
+    private var table: ServedTable
+
+    init(
+        _ state: SimulatedServer.State, _ name: SimulatedServer.TableName, userID: String?, isPolicyOff: Bool,
+        at arrivedAt: Duration
+    ) throws(SimulatedRefusal) {
+        guard let table = state.tables[name] else {
+            throw SimulatedRefusal(404, code: "PGRST205", message: "Could not find the table '\(name.name)'")
+        }
+        self.name = name
+        self.userID = userID
+        self.isPolicyOff = isPolicyOff
+        self.arrivedAt = arrivedAt
+        self.table = table
+        tables = state.tables
+    }
+
+    /// What the written table has become.
+    var result: (SimulatedServer.TableName, ServedTable) { (name, table) }
+
+    mutating func response(to request: ServedRequest) throws(SimulatedRefusal) -> WireResponse {
+        let written: [RawJSON]
+        switch request.method {
+        case "POST":
+            let columns = request.value("columns").map(Self.names)
+            let upsert = request.prefer.first { $0.hasPrefix("resolution=") }.map { resolution in
+                (
+                    columns: request.value("on_conflict").map(Self.names) ?? table.facts.primaryKey,
+                    ignoresDuplicates: resolution == "resolution=ignore-duplicates"
+                )
+            }
+            written = try insert(try Self.rows(of: request.body), columns: columns, upsert: upsert)
+        case "PATCH":
+            written = try update(
+                try table.matches(request.filters, of: userID), patch: Self.object(request.body))
+        case "DELETE":
+            written = try table.matches(request.filters, of: userID)
+            try delete(written)
+        default:
+            throw SimulatedRefusal(405, code: "PGRST117", message: "Unsupported HTTP method: \(request.method)")
+        }
+        let isPost = request.method == "POST"
+        guard request.wantsRows else {
+            return WireResponse(status: isPost ? 201 : 204, headers: ["content-range": "*/*"])
+        }
+        let rows = try ServedRead.projected(written, by: request.question)
+        return WireResponse(
+            status: isPost ? 201 : 200,
+            headers: [
+                "content-type": "application/json; charset=utf-8",
+                "content-range": ServedRead.range(0, rows.count, nil),
+            ], body: RawJSON(elements: rows).bytes)
+    }
+
+    // MARK: - The three kinds of write
+
+    mutating func insert(
+        _ rows: [RawJSON], columns: [String]?, upsert: (columns: [String], ignoresDuplicates: Bool)?
+    ) throws(SimulatedRefusal) -> [RawJSON] {
+        var written: [RawJSON] = []
+        for row in rows {
+            let given = Self.limited(row, to: columns)
+            if let upsert, let met = try conflicting(given, upsert.columns) {
+                if !upsert.ignoresDuplicates { written += try update([met], patch: given) }
+                continue
+            }
+            let whole = try completed(given)
+            let key = try self.key(of: whole)
+            try ensurePolicy(whole)
+            try ensureValid(whole, key: key, isNew: true)
+            table.add(whole, key: key)
+            note(.insert, key, whole)
+            written.append(whole)
+        }
+        return written
+    }
+
+    mutating func update(_ rows: [RawJSON], patch: RawJSON) throws(SimulatedRefusal) -> [RawJSON] {
+        var written: [RawJSON] = []
+        for row in rows {
+            let before = try key(of: row)
+            let after = row.merging((try? patch.objectMembers()) ?? [])
+            try ensureKnownColumns(patch)
+            let key = try self.key(of: after)
+            guard key == before else {
+                throw SimulatedRefusal(501, code: "SIM03", message: "The simulated server changes no primary key.")
+            }
+            try ensurePolicy(after)
+            try ensureValid(after, key: key, isNew: false)
+            table.change(key, to: after)
+            note(.update, key, after)
+            written.append(after)
+        }
+        return written
+    }
+
+    mutating func delete(_ rows: [RawJSON]) throws(SimulatedRefusal) {
+        for row in rows {
+            let key = try self.key(of: row)
+            for (other, referring) in tables {
+                for (column, target) in referring.facts.references
+                where target == name.name && other.schema == name.schema {
+                    guard referring.all.contains(where: { $0.member(column)?.scalarText == key.text }) else { continue }
+                    throw SimulatedRefusal(
+                        409, code: "23503",
+                        message:
+                            "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(other.name)_\(column)_fkey\" on table \"\(other.name)\""
+                    )
+                }
+            }
+            table.remove(key)
+            note(.delete, key, row)
+        }
+    }
+
+    func row(_ key: RowKey) throws(SimulatedRefusal) -> RawJSON {
+        guard let row = table.rows[key] else {
+            throw SimulatedRefusal(404, code: "SIM04", message: "There is no row of this key.")
+        }
+        return row
+    }
+
+    private mutating func note(_ operation: SimulatedMutation.Operation, _ key: RowKey, _ row: RawJSON) {
+        done.append(
+            SimulatedMutation(
+                operation: operation, table: name.name, key: key.text, row: row.text, userID: userID, doneAt: arrivedAt)
+        )
+    }
+
+    // MARK: - Rows
+
+    static func rows(of body: [UInt8]) throws(SimulatedRefusal) -> [RawJSON] {
+        guard let json = try? RawJSON(validating: body) else { throw .unreadableBody }
+        if json.kind == .object { return [json] }
+        guard let rows = try? json.arrayElements(), rows.allSatisfy({ $0.kind == .object }) else {
+            throw .unreadableBody
+        }
+        return rows
+    }
+
+    static func object(_ body: [UInt8]) throws(SimulatedRefusal) -> RawJSON {
+        guard let json = try? RawJSON(validating: body), json.kind == .object else { throw .unreadableBody }
+        return json
+    }
+
+    private static func names(_ list: String) -> [String] {
+        list.split(separator: ",").map { name in
+            name.hasPrefix("\"") && name.hasSuffix("\"") && name.count > 1
+                ? String(name.dropFirst().dropLast()) : String(name)
+        }
+    }
+
+    private static func limited(_ row: RawJSON, to columns: [String]?) -> RawJSON {
+        guard let columns else { return row }
+        return RawJSON(members: columns.map { .init(name: $0, value: row.member($0) ?? .null) })
+    }
+
+    /// A row with its defaults, and null for declared columns that are still missing.
+    private func completed(_ row: RawJSON) throws(SimulatedRefusal) -> RawJSON {
+        try ensureKnownColumns(row)
+        var missing: [RawJSON.Member] = []
+        for (column, value) in table.facts.defaults.sorted(by: { $0.key < $1.key }) where row.member(column) == nil {
+            missing.append(.init(name: column, value: RawJSON(unchecked: Array(value(table.inserted).utf8))))
+        }
+        for column in table.facts.columns.keys.sorted()
+        where row.member(column) == nil && !missing.contains(where: { $0.isNamed(column) }) {
+            missing.append(.init(name: column, value: .null))
+        }
+        return missing.isEmpty ? row : row.merging(missing)
+    }
+
+    private func ensureKnownColumns(_ row: RawJSON) throws(SimulatedRefusal) {
+        guard !table.facts.columns.isEmpty else { return }
+        for member in (try? row.objectMembers()) ?? [] where table.facts.columns[member.name] == nil {
+            throw SimulatedRefusal(
+                400, code: "PGRST204",
+                message: "Could not find the '\(member.name)' column of '\(name.name)' in the schema cache")
+        }
+    }
+
+    private func key(of row: RawJSON) throws(SimulatedRefusal) -> RowKey {
+        if let key = table.key(of: row) { return key }
+        let column = table.facts.primaryKey.first { row.member($0)?.scalarText == nil } ?? "id"
+        throw SimulatedRefusal(
+            400, code: "23502",
+            message: "null value in column \"\(column)\" of relation \"\(name.name)\" violates not-null constraint")
+    }
+
+    /// The row an upsert meets.
+    private func conflicting(_ row: RawJSON, _ columns: [String]) throws(SimulatedRefusal) -> RawJSON? {
+        if columns == table.facts.primaryKey { return table.key(of: row).flatMap { table.rows[$0] } }
+        guard table.facts.uniqueColumns.contains(where: { Set($0) == Set(columns) }) else {
+            throw SimulatedRefusal(
+                400, code: "42P10",
+                message: "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+        }
+        return twin(of: row, in: columns)
+    }
+
+    private func twin(of row: RawJSON, in columns: [String]) -> RawJSON? {
+        let wanted = columns.compactMap { row.member($0)?.scalarText }
+        guard wanted.count == columns.count else { return nil }
+        return table.all.first { other in columns.compactMap { other.member($0)?.scalarText } == wanted }
+    }
+
+    // MARK: - Constraints
+
+    private func ensurePolicy(_ row: RawJSON) throws(SimulatedRefusal) {
+        guard !isPolicyOff, !table.isVisible(row, to: userID) else { return }
+        throw SimulatedRefusal(
+            userID == nil ? 401 : 403, code: "42501",
+            message: "new row violates row-level security policy for table \"\(name.name)\"")
+    }
+
+    private func ensureValid(_ row: RawJSON, key: RowKey, isNew: Bool) throws(SimulatedRefusal) {
+        if let refusal = table.facts.check?(SimulatedRow(value: row)) { throw refusal }
+        if isNew, table.rows[key] != nil { throw duplicate(row, table.facts.primaryKey, "\(name.name)_pkey") }
+        for columns in table.facts.uniqueColumns {
+            guard let twin = twin(of: row, in: columns), table.key(of: twin) != key else { continue }
+            throw duplicate(row, columns, "\(name.name)_\(columns.joined(separator: "_"))_key")
+        }
+        for (column, target) in table.facts.references.sorted(by: { $0.key < $1.key }) {
+            guard let value = row.member(column)?.scalarText else { continue }
+            let other = SimulatedServer.TableName(schema: name.schema, name: target)
+            let rows = other == name ? table.rows : tables[other]?.rows ?? [:]
+            guard rows[RowKey(components: [value])] == nil else { continue }
+            throw SimulatedRefusal(
+                409, code: "23503",
+                message:
+                    "insert or update on table \"\(name.name)\" violates foreign key constraint \"\(name.name)_\(column)_fkey\"",
+                details: "Key (\(column))=(\(value)) is not present in table \"\(target)\".")
+        }
+    }
+
+    private func duplicate(_ row: RawJSON, _ columns: [String], _ constraint: String) -> SimulatedRefusal {
+        let values = columns.map { row.member($0)?.scalarText ?? "" }
+        return SimulatedRefusal(
+            409, code: "23505", message: "duplicate key value violates unique constraint \"\(constraint)\"",
+            details: "Key (\(columns.joined(separator: ", ")))=(\(values.joined(separator: ", "))) already exists.")
+    }
+}
+
+extension SimulatedRefusal {
+    static let unreadableBody = SimulatedRefusal(
+        400, code: "PGRST102", message: "Empty or invalid json")
+}
+
+extension SimulatedServer.State {
+    /// Makes a write that has succeeded count.
+    mutating func take(_ write: ServedWrite) {
+        let (name, table) = write.result
+        tables[name] = table
+        mutations += write.done
+    }
+}
