@@ -57,19 +57,49 @@ public final class KizunaSyncScheduler: Sendable {
         jitterSource: (@Sendable () -> Double)? = nil,
         needsReset: (@Sendable () async -> Bool)? = nil
     ) {
-        var ports = SchedulerRunner.Ports(client: ClientPort(client))
-        ports.pathMonitor = pathMonitor ?? KizunaSyncSystemPathMonitor()
-        ports.foregroundSource = observeForeground ? foregroundSource ?? KizunaSyncNotificationForegroundSource() : nil
-        ports.realtime = realtime
-        ports.topics = realtimeTables.map { "kizunasync:" + $0 }
-        ports.jitterSource = jitterSource
-        ports.needsReset = needsReset
         var assigned = SchedulerAssignments(
             pollInterval: pollInterval, monitorPath: monitorPath, refreshSession: .plain(refreshSession))
         assigned.sync = sync
         assigned.onError = onError
+        var ports = SchedulerRunner.Ports(client: ClientPort(client))
+        ports.pathMonitor = pathMonitor ?? KizunaSyncSystemPathMonitor()
+        ports.foregroundSource = observeForeground ? foregroundSource ?? KizunaSyncNotificationForegroundSource() : nil
+        ports.realtime = realtime
+        ports.topics = Self.topics(realtimeTables)
+        ports.jitterSource = jitterSource
+        ports.needsReset = needsReset
         self.init(ports: ports, assigned: assigned, environment: client.environment)
     }
+
+    /// As the other initialiser, with a refresh that says why there is no session: a signed-out user is not asked again
+    /// until `notifySession()` or another wake, and a refresh that failed is tried again with backoff.
+    public convenience init(
+        client: KizunaSyncClient,
+        pollInterval: Double = 15,
+        monitorPath: Bool = true,
+        pathMonitor: (any KizunaSyncPathMonitor)? = nil,
+        observeForeground: Bool = true,
+        foregroundSource: (any KizunaSyncForegroundSource)? = nil,
+        realtime: (any KizunaSyncRealtimeWakeup)? = nil,
+        realtimeTables: [String] = [],
+        refreshSession: @escaping @Sendable () async -> SessionRefresh,
+        sync: (@Sendable () async throws -> Void)? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
+        jitterSource: (@Sendable () -> Double)? = nil,
+        needsReset: (@Sendable () async -> Bool)? = nil
+    ) {
+        self.init(
+            client: client, pollInterval: pollInterval, monitorPath: monitorPath, pathMonitor: pathMonitor,
+            observeForeground: observeForeground, foregroundSource: foregroundSource, realtime: realtime,
+            realtimeTables: realtimeTables, refreshSession: { () async -> Bool in false }, sync: sync, onError: onError,
+            jitterSource: jitterSource, needsReset: needsReset)
+        runner.assign { assigned in
+            assigned.refreshSession = .detailed(refreshSession)
+            return nil
+        }
+    }
+
+    static func topics(_ tables: [String]) -> [String] { tables.map { "kizunasync:" + $0 } }
 
     /// Makes a scheduler whose outside world is given in parts.
     package init(ports: SchedulerRunner.Ports, assigned: SchedulerAssignments, environment: SyncEnvironment) {
@@ -99,6 +129,13 @@ public final class KizunaSyncScheduler: Sendable {
     /// While the path is not satisfied nothing starts; its return does.
     public func wake(reason: WakeReason = .doorbell) { runner.step(.woken(reason)) }
 
+    /// Asks for a run and waits for its end: for `refreshable` and background work. While another run is under way, this
+    /// one follows it.
+    ///
+    /// - Returns: Whether the run succeeded; false at once while the path is not satisfied.
+    @discardableResult
+    public func run() async -> Bool { await runner.runToEnd() }
+
     /// Says that the app came to the front; for apps that turned `observeForeground` off.
     public func notifyForeground() { runner.step(.woken(.foreground)) }
 
@@ -126,7 +163,13 @@ public final class KizunaSyncScheduler: Sendable {
     /// Moves the path gate by hand, as a monitor's report would.
     package func reportPath(_ isSatisfied: Bool) { runner.step(.pathForced(isSatisfied: isSatisfied)) }
 
-    /// Work of this package that lives as long as its ticket.
+    /// Runs once; says whether that succeeded and no write is left.
+    package func runAndLookWhetherDone() async -> Bool { await runner.runAndLookWhetherDone() }
+
+    /// Calls the run under way off, without counting it as failed.
+    package func callOff() { runner.step(.runCalledOff) }
+
+    /// The outside world this scheduler runs in.
     package var environment: SyncEnvironment { runner.environment }
 }
 

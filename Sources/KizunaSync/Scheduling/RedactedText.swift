@@ -37,7 +37,9 @@ package enum RedactedText {
     }
 
     private static func isSecretName(_ name: String) -> Bool {
-        let names = ["authorization", "apikey", "api_key", "access_token", "refresh_token", "token", "password", "secret"]
+        let names = [
+            "authorization", "apikey", "api_key", "access_token", "refresh_token", "token", "password", "secret",
+        ]
         return names.contains { name.hasSuffix($0) }
     }
 

@@ -32,6 +32,10 @@ extension SchedulerMachine {
         case stopped
         /// The app, or one of the ports, asked for a run.
         case woken(KizunaSyncScheduler.WakeReason)
+        /// Somebody waits for the end of a run that begins now or after the one under way.
+        case runAwaited(waiter: Int)
+        /// The time for the run under way is up; it is called off and counts for nothing.
+        case runCalledOff
         case pollIntervalSet(Duration)
         case refreshReplaced
         case monitorPathSet(Bool)
@@ -72,6 +76,8 @@ extension SchedulerMachine {
         case readReset(attempt: Int)
         /// Call off whatever step of the attempt is out.
         case cancelStep(attempt: Int)
+        /// Tell one who waits how the run ended.
+        case resolve(waiter: Int, didSucceed: Bool)
         /// Tell the app's error handler.
         case report(SchedulerFailure)
     }

@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// A failure as the machine needs it, with the error itself for `onError`.
 package struct SchedulerFailure: Sendable, Equatable {

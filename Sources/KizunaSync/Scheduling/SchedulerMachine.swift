@@ -27,6 +27,8 @@ package struct SchedulerMachine: Sendable {
         case failed(SchedulerFailure)
         /// Failed at the deadline, and counted there.
         case overdue
+        /// Called off from outside; its error is not counted.
+        case calledOff
     }
 
     private struct Attempt: Sendable {
@@ -39,6 +41,7 @@ package struct SchedulerMachine: Sendable {
         var isStalled = false
         var stallTimer: Int?
         var deadlineTimer: Int?
+        var waiters: [Int]
     }
 
     private enum Urgency: Int, Sendable {
@@ -62,6 +65,7 @@ package struct SchedulerMachine: Sendable {
 
     private var attempt: Attempt?
     private var trailing: Urgency?
+    private var trailingWaiters: [Int] = []
     private var holdTimer: Int?
     private var windowTimer: Int?
 
@@ -112,6 +116,8 @@ package struct SchedulerMachine: Sendable {
         case .started: start()
         case .stopped: stop()
         case .woken(let reason): wake(reason)
+        case .runAwaited(let waiter): awaitRun(waiter)
+        case .runCalledOff: callOff()
         case .pollIntervalSet(let interval):
             settings.pollInterval = interval
             arm()
@@ -158,9 +164,13 @@ package struct SchedulerMachine: Sendable {
         return timer
     }
 
-    private mutating func cancel(_ timer: inout Int?) {
-        if let id = timer { effects.append(.cancelTimer(timer: id)) }
-        timer = nil
+    private mutating func cancel(_ timer: WritableKeyPath<Self, Int?>) {
+        cancel(self[keyPath: timer])
+        self[keyPath: timer] = nil
+    }
+
+    private mutating func cancel(_ timer: Int?) {
+        if let timer { effects.append(.cancelTimer(timer: timer)) }
     }
 }
 
@@ -192,8 +202,8 @@ extension SchedulerMachine {
         isRunning = false
         isSignedOut = false
         disarm()
-        cancel(&holdTimer)
-        cancel(&windowTimer)
+        cancel(\.holdTimer)
+        cancel(\.windowTimer)
         disarmPath()
         if foregroundSource != nil { effects.append(.stopForeground) }
         foregroundSource = nil
@@ -286,7 +296,7 @@ extension SchedulerMachine {
         queueDepth = depth
         hasDepth = true
         if depth == 0 {
-            cancel(&windowTimer)
+            cancel(\.windowTimer)
         } else if windowTimer == nil, attempt == nil || hasRisen {
             // A falling depth during a run is the run's own doing.
             windowTimer = startTimer(after: SchedulerWaits.writeWindow)
@@ -329,6 +339,13 @@ extension SchedulerMachine {
         } else {
             begin()
         }
+    }
+
+    private mutating func awaitRun(_ waiter: Int) {
+        forgive()
+        guard isGateOpen else { return resolve([waiter], false) }
+        trailingWaiters.append(waiter)
+        request(.urgent)
     }
 
     private mutating func poll() {
@@ -382,14 +399,14 @@ extension SchedulerMachine {
     /// Sets the poll timer anew, a full interval from now; the jitter is asked for first.
     private mutating func arm() {
         guard isRunning, !isSignedOut, settings.pollInterval > .zero else { return disarm() }
-        cancel(&pollTimer)
+        cancel(\.pollTimer)
         let arm = nextID()
         pendingArm = arm
         effects.append(.drawJitter(arm: arm))
     }
 
     private mutating func disarm() {
-        cancel(&pollTimer)
+        cancel(\.pollTimer)
         pendingArm = nil
         nextAttempt = nil
     }
@@ -413,9 +430,10 @@ extension SchedulerMachine {
 
 extension SchedulerMachine {
     private mutating func begin() {
-        cancel(&holdTimer)
+        cancel(\.holdTimer)
         if isRunning, subscription == .refused { subscribe() }
-        var begun = Attempt(id: nextID(), startedAt: now)
+        var begun = Attempt(id: nextID(), startedAt: now, waiters: trailingWaiters)
+        trailingWaiters = []
         begun.stallTimer = startTimer(after: stallAge)
         begun.deadlineTimer = startTimer(after: SchedulerWaits.deadline(settings.runDeadline))
         attempt = begun
@@ -423,7 +441,7 @@ extension SchedulerMachine {
     }
 
     private mutating func refreshed(_ outcome: SessionOutcome) {
-        guard let current = attempt, current.outcome != .overdue else { return check() }
+        guard let current = attempt, current.outcome == .none else { return check() }
         switch outcome {
         case .ready:
             needsSession = false
@@ -444,7 +462,7 @@ extension SchedulerMachine {
 
     private mutating func synced(_ failure: SchedulerFailure?) {
         if let failure {
-            if attempt?.outcome != .overdue {
+            if attempt?.outcome == Outcome.none {
                 attempt?.outcome = .failed(failure)
                 effects.append(.report(failure))
             }
@@ -461,14 +479,27 @@ extension SchedulerMachine {
         effects.append(.readReset(attempt: id))
     }
 
+    /// Ends an attempt early, without a word about the server.
+    private mutating func callOff() {
+        guard let current = attempt, current.step != .checking, current.outcome == .none else { return }
+        attempt?.outcome = .calledOff
+        effects.append(.cancelStep(attempt: current.id))
+        restartDeadline()
+    }
+
+    private mutating func resolve(_ waiters: [Int], _ didSucceed: Bool) {
+        effects += waiters.map { .resolve(waiter: $0, didSucceed: didSucceed) }
+    }
+
     private mutating func restartDeadline() {
-        if let timer = attempt?.deadlineTimer { effects.append(.cancelTimer(timer: timer)) }
-        attempt?.deadlineTimer = startTimer(after: SchedulerWaits.deadline(settings.runDeadline))
+        cancel(attempt?.deadlineTimer)
+        let timer = startTimer(after: SchedulerWaits.deadline(settings.runDeadline))
+        attempt?.deadlineTimer = timer
     }
 
     private mutating func deadlinePassed() {
         guard let current = attempt else { return }
-        guard current.step != .checking, current.outcome != .overdue else {
+        guard current.step != .checking, current.outcome == .none else {
             effects.append(.cancelStep(attempt: current.id))
             return finish()
         }
@@ -490,13 +521,13 @@ extension SchedulerMachine {
     }
 
     private mutating func finish() {
-        guard var ended = attempt else { return }
+        guard let ended = attempt else { return }
         attempt = nil
-        cancel(&ended.stallTimer)
-        cancel(&ended.deadlineTimer)
+        cancel(ended.stallTimer)
+        cancel(ended.deadlineTimer)
         let before = streak
         switch ended.outcome {
-        case .none: break
+        case .none, .calledOff: break
         case .succeeded:
             streak = 0
             failuresSinceSuccess = 0
@@ -507,10 +538,15 @@ extension SchedulerMachine {
         case .failed(let failure): count(failure)
         case .overdue: lastAttemptEnd = now
         }
+        resolve(ended.waiters, ended.outcome == .succeeded)
         if let urgency = trailing {
             trailing = nil
             arm()
             request(urgency)
+            if attempt == nil {
+                resolve(trailingWaiters, false)
+                trailingWaiters = []
+            }
         } else if streak != before {
             arm()
         }

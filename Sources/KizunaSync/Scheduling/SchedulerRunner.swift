@@ -32,7 +32,8 @@ package final class SchedulerRunner: Sendable {
         var health: KizunaSyncHealth
         var dates = HealthDates()
         var listeners: [Int: Listener] = [:]
-        var lastListener = 0
+        var lastID = 0
+        var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
         var timers: [Int: TimerTicket?] = [:]
         var step: (attempt: Int, ticket: TaskTicket)?
         var subscriptions: [Int: SchedulerSubscription] = [:]
@@ -40,13 +41,14 @@ package final class SchedulerRunner: Sendable {
     }
 
     private let ports: Ports
-    private let environment: SyncEnvironment
+    package let environment: SyncEnvironment
     private let state: Mutex<State>
     private let effects = SerialWork()
     private let deliveries = SerialWork()
 
     package init(
-        _ settings: SchedulerMachine.Settings, ports: Ports, assigned: SchedulerAssignments, environment: SyncEnvironment
+        _ settings: SchedulerMachine.Settings, ports: Ports, assigned: SchedulerAssignments,
+        environment: SyncEnvironment
     ) {
         self.ports = ports
         self.environment = environment
@@ -99,8 +101,8 @@ package final class SchedulerRunner: Sendable {
     /// Calls the handler with the present health, then with each change.
     package func addListener(_ handler: @escaping @Sendable (KizunaSyncHealth) -> Void) -> Int {
         let id = state.withLock { state in
-            state.lastListener += 1
-            let id = state.lastListener
+            state.lastID += 1
+            let id = state.lastID
             state.listeners[id] = Listener(handler: handler)
             let health = state.health
             deliveries.add { [self] in greet(id, health) }
@@ -112,6 +114,27 @@ package final class SchedulerRunner: Sendable {
 
     package func removeListener(_ id: Int) {
         state.withLock { _ = $0.listeners.removeValue(forKey: id) }
+    }
+
+    /// Asks for a run and says, when it has ended, whether it succeeded.
+    package func runToEnd() async -> Bool {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.lastID += 1
+                state.waiters[state.lastID] = continuation
+                handle(.runAwaited(waiter: state.lastID), &state)
+            }
+            run()
+        }
+    }
+
+    package func runAndLookWhetherDone() async -> Bool {
+        guard await runToEnd() else { return false }
+        do {
+            return try await ports.client.outboxDepth() == 0
+        } catch {
+            return false
+        }
     }
 
     // MARK: - Deliveries
@@ -162,6 +185,8 @@ package final class SchedulerRunner: Sendable {
         case .cancelStep(let attempt):
             let step = state.withLock { $0.step }
             if step?.attempt == attempt { step?.ticket.cancel() }
+        case .resolve(let waiter, let didSucceed):
+            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: didSucceed)
         case .report: break
         }
     }

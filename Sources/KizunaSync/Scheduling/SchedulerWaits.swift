@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// The waits of the scheduler, as spec scheduler §§ 1.4 and 1.14 give them.
 package enum SchedulerWaits {

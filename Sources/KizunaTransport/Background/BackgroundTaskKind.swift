@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// One run in the background that the system granted.
 package protocol BackgroundGrant: Sendable {

@@ -1,7 +1,7 @@
 #if canImport(BackgroundTasks) && !os(macOS)
     internal import BackgroundTasks
     internal import Foundation
-    package import KizunaCore
+    internal import KizunaCore
 
     /// The system's background runs.
     package enum PlatformBackground {

@@ -1,5 +1,5 @@
 #if !canImport(BackgroundTasks) || os(macOS)
-    package import KizunaCore
+    internal import KizunaCore
 
     /// Background runs where the system has none to give: Linux, macOS, watchOS.
     package enum PlatformBackground {
@@ -8,7 +8,7 @@
         ) -> Bool { false }
 
         package static func request(_ identifier: String, _ kind: BackgroundTaskKind, after delay: Duration) throws {
-            throw SyncError(.unsupported, "This platform grants no background runs.")
+            throw SyncError(.invalidConfiguration, "This platform grants no background runs.")
         }
     }
 #endif
