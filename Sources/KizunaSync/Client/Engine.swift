@@ -78,7 +78,8 @@ package final class Engine: ReadContext {
         }
         let weakSelf = WeakEngine()
         let owners = try OwnerRunner(
-            lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy), session: session, environment: environment,
+            lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy),
+            session: session, environment: environment,
             openVault: { [ticks] (owner, generation) throws(SyncError) in
                 let vault = try Vault(
                     file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),

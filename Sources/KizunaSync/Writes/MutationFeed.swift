@@ -20,7 +20,8 @@ package final class PendingFeed: Sendable {
 
     package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
-            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen) else {
+            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen)
+            else {
                 return false
             }
             state = State(generation: handle.generation, isOpen: true)
@@ -92,7 +93,8 @@ package final class RefusalFeed: Sendable {
 
     package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
-            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen) else {
+            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen)
+            else {
                 return false
             }
             state = State(generation: handle.generation, isOpen: true)

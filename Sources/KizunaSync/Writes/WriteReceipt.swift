@@ -68,7 +68,8 @@ extension Engine {
             mailbox.put(
                 .withdrawn(
                     SyncError(
-                        .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table)))
+                        .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table)
+                ))
         }
         guard let verdict = try await mailbox.next() else {
             throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)

@@ -1,0 +1,131 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+@Suite struct WriteCallTests {
+    @Test func oneCallWithSeveralRowsQueuesThemTogetherAndSendsOneRequest() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let client = try await world.client()
+            let receipt = try await client.from("items").insert([NewItem(title: "a"), NewItem(title: "b")])
+            let rows = try await receipt.delivered().decode(as: Item.self)
+            #expect(rows.map(\.title) == ["a", "b"])
+            #expect(rows.map(\.id) == receipt.rowIDs)
+            #expect(world.server.requestCount("POST") == 1)
+        }
+    }
+
+    @Test func aRowWithoutKeyGetsAUUIDOfVersionSevenInLowerCase() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let client = try await world.client()
+            let key = try #require(try await client.from("items").insert(NewItem(title: "a")).rowIDs.first)
+            #expect(key.count == 36)
+            #expect(key == key.lowercased())
+            #expect(Array(key)[14] == "7")
+            await simulation.advance(by: .milliseconds(1))
+            let later = try #require(try await client.from("items").insert(NewItem(title: "b")).rowIDs.first)
+            #expect(later > key)
+        }
+    }
+
+    @Test func aWriteWithoutAFilterIsRefusedUnlessSaidSo() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            try world.server.insert(
+                #"{"id":"0190aaaa-0000-7000-8000-000000000001","title":"x","done":false}"#, into: "items")
+            let client = try await world.client()
+            await #expect(throws: SyncError.self) { try await client.from("items").delete().execute() }
+            await #expect(throws: SyncError.self) {
+                try await client.from("items").update(["done": true]).execute()
+            }
+            #expect(try await client.outboxDepth() == 0)
+            try await client.from("items").update(["done": true]).everyRow().execute().delivered()
+            #expect(world.server.rows(of: "items").first?.contains(#""done":true"#) == true)
+        }
+    }
+
+    @Test func whatCannotBeQueuedSaysSoAtOnce() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let client = try await world.client { $0.limits.mutationBytes = 64 }
+            let table = client.from("items")
+            func code(_ body: () async throws -> Void) async -> SyncError.Code? {
+                do {
+                    try await body()
+                    return nil
+                } catch {
+                    return (error as? SyncError)?.code
+                }
+            }
+            #expect(await code { try await table.insert(7) } == .notQueueable)
+            #expect(await code { try await table.insert(["a", "b"]) } == .notQueueable)
+            let long = String(repeating: "x", count: 80)
+            #expect(await code { try await table.insert(NewItem(title: long)) } == .notQueueable)
+            #expect(
+                await code { try await table.update(["title": long]).eq("id", value: "a").execute() } == .notQueueable)
+            #expect(await code { try await table.delete().eq("done", value: true).limit(1).execute() } == .notQueueable)
+            #expect(await code { try await table.upsert(NewItem(title: "a"), onConflict: "slug") } == .notQueueable)
+            #expect(try await client.outboxDepth() == 0)
+            #expect(world.network.sent.isEmpty)
+        }
+    }
+
+    @Test func theQueuesLimitRefusesAWriteAndLosesNone() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            world.network.isOnline = false
+            let client = try await world.client { $0.limits.pendingMutations = 2 }
+            try await client.from("items").insert([NewItem(title: "a"), NewItem(title: "b")])
+            await #expect(throws: SyncError.self) { try await client.from("items").insert(NewItem(title: "c")) }
+            #expect(try await client.outboxDepth() == 2)
+            world.network.isOnline = true
+            try await client.sync()
+            #expect(world.titles == ["a", "b"])
+        }
+    }
+
+    @Test func aTransactionIsQueuedAllOrNone() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let client = try await world.client()
+            struct Stop: Error {}
+            await #expect(throws: Stop.self) {
+                try await client.write { tx in
+                    try tx.insert(NewItem(title: "a"), into: "items")
+                    throw Stop()
+                }
+            }
+            #expect(try await client.outboxDepth() == 0)
+            let receipt = try await client.write { tx in
+                let item = try tx.insert(NewItem(title: "parent"), into: "items")
+                try tx.insert(["item_id": item[0], "text": "child"], into: "notes")
+                try tx.update("items", ["done": true]) { $0.eq("id", value: item[0]) }
+            }
+            #expect(receipt.mutationIDs.count == 3)
+            try await receipt.delivered()
+            #expect(world.server.rows(of: "items").count == 1)
+            #expect(world.server.rows(of: "notes").count == 1)
+            #expect(world.server.mutations.map(\.table) == ["items", "notes", "items"])
+        }
+    }
+
+    @Test func theRestOfATransactionIsParkedWithARefusedWrite() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let client = try await world.client()
+            let receipt = try await client.write { tx in
+                try tx.insert(NewItem(title: "first"), into: "items")
+                try tx.insert(NewItem(title: ""), into: "items")
+                try tx.insert(NewItem(title: "third"), into: "items")
+            }
+            await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            await simulation.settle()
+            let rejected = try await WriteWorld.first(client.rejectedMutations) ?? []
+            #expect(world.titles == ["first"])
+            #expect(rejected.map(\.id) == Array(receipt.mutationIDs[1...]))
+            #expect(rejected.map(\.dependsOn) == [nil, receipt.mutationIDs[1]])
+        }
+    }
+}

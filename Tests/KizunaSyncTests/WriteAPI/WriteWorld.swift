@@ -1,0 +1,72 @@
+import Foundation
+import KizunaCore
+import KizunaPostgREST
+import KizunaSync
+import KizunaSyncTesting
+
+/// A row of the tables these tests use.
+struct Item: Codable, Sendable, Equatable {
+    var id: String
+    var title: String
+    var done: Bool = false
+}
+
+/// What is inserted: the key is made by the client.
+struct NewItem: Codable, Sendable {
+    var title: String
+    var done = false
+}
+
+/// A server with the table `items`, whose titles must not be empty, behind a scripted network.
+struct WriteWorld {
+    let simulation: Simulation
+    let server: SimulatedServer
+    let network: ScriptedTransport
+
+    init(_ simulation: Simulation) {
+        self.simulation = simulation
+        let items = SimulatedTable(
+            "items", columns: ["id": .uuid, "title": .text, "done": .bool],
+            check: { row in
+                row["title"] == "" ? .checkViolation(table: "items", constraint: "title_not_empty") : nil
+            })
+        let notes = SimulatedTable(
+            "notes", columns: ["id": .uuid, "item_id": .uuid, "text": .text], references: ["item_id": "items"])
+        server = SimulatedServer(simulation, tables: [items, notes])
+        network = ScriptedTransport(simulation)
+        network.serve(server)
+    }
+
+    func client(
+        folder: URL? = nil, configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
+    ) async throws -> KizunaSyncClient {
+        try await simulation.makeClient(network, folder: folder) { configuration in
+            configuration.tables = [
+                KizunaTable("items", columns: ["id": .uuid, "title": .text, "done": .bool]),
+                KizunaTable("notes", columns: ["id": .uuid, "item_id": .uuid, "text": .text]),
+            ]
+            configure(&configuration)
+        }
+    }
+
+    /// The titles on the server, in the order they came.
+    var titles: [String] {
+        server.rows(of: "items").compactMap { text in
+            (try? RawJSON(validating: Array(text.utf8)))?.member("title")?.stringValue
+        }
+    }
+
+    /// The first list a sequence gives.
+    static func first<Element: Sendable>(_ sequence: MutationSequence<Element>) async throws -> Element? {
+        for try await element in sequence { return element }
+        return nil
+    }
+}
+
+/// Makes a folder for a test and removes it afterwards.
+func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kizuna-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+}
