@@ -72,6 +72,11 @@ let package = Package(
                 "KizunaLocal",
             ],
             swiftSettings: houseStyle),
+        .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
+        // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
+        .testTarget(
+            name: "SeedSamplesTests", dependencies: ["KizunaCore", "KizunaSync", "KizunaSyncTesting", "Supabase"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(name: "LayeringTests", swiftSettings: houseStyle),
     ]
 )

@@ -1,22 +1,23 @@
-internal import KizunaCore
-
 /// The real client behind the scheduler's port.
 struct ClientPort: SchedulerClient {
     private let client: KizunaSyncClient
 
     init(_ client: KizunaSyncClient) { self.client = client }
 
-    func sync() async throws {
-        throw SyncError(.engineUnavailable, "x")
-    }
+    func sync() async throws { try await client.sync() }
 
-    func outboxDepth() async throws -> Int {
-        0
-    }
+    func outboxDepth() async throws -> Int { try await client.outboxDepth() }
 
     func subscribe(
         _ handler: @escaping @Sendable (SchedulerClientEvent) -> Void
     ) async throws -> SchedulerSubscription {
-        throw SyncError(.engineUnavailable, "x")
+        let subscription = try await client.on { event in
+            switch event {
+            case .queueDepth(let depth): handler(.queueDepth(depth))
+            case .engineReplaced: handler(.engineReplaced)
+            default: break
+            }
+        }
+        return SchedulerSubscription { subscription.cancel() }
     }
 }
