@@ -60,7 +60,9 @@ let package = Package(
             name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",
-            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaSync", "KizunaSyncTesting"],
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+            ],
             swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],

@@ -445,6 +445,10 @@ extension SchedulerMachine {
         switch outcome {
         case .ready:
             needsSession = false
+            if isSignedOut {
+                isSignedOut = false
+                arm()
+            }
             attempt?.step = .syncing
             effects.append(.sync(attempt: current.id))
             return
@@ -525,7 +529,7 @@ extension SchedulerMachine {
         attempt = nil
         cancel(ended.stallTimer)
         cancel(ended.deadlineTimer)
-        let before = streak
+        let before = (streak, failuresSinceSuccess)
         switch ended.outcome {
         case .none, .calledOff: break
         case .succeeded:
@@ -547,7 +551,7 @@ extension SchedulerMachine {
                 resolve(trailingWaiters, false)
                 trailingWaiters = []
             }
-        } else if streak != before {
+        } else if before != (streak, failuresSinceSuccess) {
             arm()
         }
     }
