@@ -67,11 +67,15 @@ let package = Package(
         .testTarget(
             name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],
             resources: [.copy("Fixtures")], swiftSettings: houseStyle),
+        .executableTarget(
+            name: "CrashWorker",
+            dependencies: ["KizunaCore", "KizunaSync", "KizunaTransport"],
+            path: "Tests/CrashWorker", swiftSettings: houseStyle),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
-                "KizunaLocal",
+                "KizunaLocal", "CrashWorker",
             ],
             swiftSettings: houseStyle),
         .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),

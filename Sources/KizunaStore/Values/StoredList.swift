@@ -44,6 +44,8 @@ package struct ListImage: Sendable {
     package var entries: [QueueEntry]
     /// Cached rows, of whatever list, that carry a key of those writes.
     package var known: [RowKey: RawJSON]
+    /// The table's refused writes.
+    package var refused: [RefusedEntry] = []
 }
 
 /// How one cached list changes when the server has accepted a write (spec reads §9.5).

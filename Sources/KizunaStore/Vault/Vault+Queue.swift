@@ -64,9 +64,8 @@ extension Vault {
     /// The server accepted these writes: the effect on cached lists, the table's mark and the removal of the entries
     /// are one transaction, so no reader sees a row flicker back (spec reads §6.5).
     ///
-    /// - Parameters:
-    ///   - rows: what the server sent back for each write, by id.
-    ///   - effect: gets each cached list of the table with those of its rows that carry one of `keys`.
+    /// `rows` is what the server sent back for each write, by id. `effect` gets each cached list of the table with those
+    /// of its rows that carry one of `keys`.
     package func settle(
         _ ids: [String], table: TableID, rows: [String: [RawJSON]], keys: [RowKey],
         effect: @Sendable (ListHead, [RowKey: RawJSON]) -> ListEdit
@@ -208,5 +207,11 @@ extension Vault {
     /// Hands over the refused writes in line with the changes.
     package func deliverRefused(_ deliver: @Sendable ([RefusedEntry]) -> Void) throws(SyncError) {
         deliver(try refusedEntries())
+    }
+
+    /// Hands over how many writes wait and were refused, in line with the changes.
+    package func deliverCounts(_ deliver: @Sendable (_ pending: Int, _ refused: Int) -> Void) throws(SyncError) {
+        try ensureOpen()
+        deliver(depth, try refusals.all().count)
     }
 }

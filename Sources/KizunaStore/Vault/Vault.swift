@@ -31,13 +31,8 @@ package actor Vault {
     var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
-    /// Opens or creates a vault.
-    ///
-    /// - Parameters:
-    ///   - file: where it is kept.
-    ///   - owner: whose it is; an existing vault of another owner is refused.
-    ///   - executor: where it runs; nil is a queue of its own.
-    ///   - willCommit: called in the last moment before each commit, for tests that kill the process there.
+    /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
+    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there.
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
         willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void

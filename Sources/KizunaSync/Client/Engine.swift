@@ -48,6 +48,7 @@ package final class Engine: ReadContext {
     package let connectivity: Connectivity
     package let board = VerdictBoard()
     package let events: EventHub
+    package let status = StateHub(KizunaSyncStatus())
     package let directory: VaultDirectory
     private let facts: [TableID: TableFacts]
     private let state = Mutex(State())
@@ -125,7 +126,8 @@ package final class Engine: ReadContext {
                 keyColumns: table.primaryKey,
                 types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
                 mintsKeys: table.mintsKeys,
-                references: table.references.mapValues { TableID(schema: table.schema, name: $0) })
+                references: table.references.mapValues { TableID(schema: table.schema, name: $0) },
+                completeness: table.completeness ?? configuration.completeness)
         }
         return facts
     }
@@ -133,7 +135,10 @@ package final class Engine: ReadContext {
     // MARK: - What reads and the queue ask
 
     package func tables(_ table: TableID) -> TableFacts {
-        facts[table] ?? TableFacts(types: TableTypes(patternEvaluation: configuration.patternEvaluation))
+        facts[table]
+            ?? TableFacts(
+                types: TableTypes(patternEvaluation: configuration.patternEvaluation),
+                completeness: configuration.completeness)
     }
     package var trust: ResponseTrust { configuration.responseTrust }
     package func credentials(generation: Int) -> OwnerMachine.Credentials {
@@ -143,6 +148,9 @@ package final class Engine: ReadContext {
 
     private var owners: OwnerRunner? { ownerBox.withLock { $0 } }
     package var isSessionSettled: Bool { owners?.credentials.isSettled ?? false }
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// The cache keys of live reads that are iterated.
+    package var iteratedKeys: Set<String> { Set(state.withLock { $0.reads.values.map(\.cacheKey) }) }
 
     /// The open vault; waits while the owner is changing.
     package func handle() async throws -> VaultHandle {
@@ -171,7 +179,20 @@ package final class Engine: ReadContext {
 
     /// Refreshes live reads that wait to be.
     package func hurryReads() {
-        for read in listeners.0 { read.foregrounded() }
+        for read in listeners.0 { read.hurry() }
+    }
+
+    /// Tries at once whatever waits, in the queue and in live reads.
+    package func hurry() {
+        listeners.1?.hurry()
+        hurryReads()
+    }
+
+    /// Allows requests again; a call cuts waits short even where they were allowed already.
+    package func enableNetwork() {
+        let wasEnabled = connectivity.network.isEnabled
+        connectivity.setEnabled(true)
+        if wasEnabled { hurry() }
     }
 
     /// Sends what waits; returns when nothing does.
@@ -194,6 +215,7 @@ package final class Engine: ReadContext {
         open(.openVault)
         queue?.end()
         for read in reads { read.end() }
+        status.end()
         for feed in feeds { feed.end() }
         for feed in refusals { feed.end() }
         board.end(SyncError(.closed, "The client was closed before the server gave a verdict."), isFinal: true)
@@ -214,7 +236,25 @@ extension Engine {
         tell(change)
     }
 
+    /// Takes over what a vault holds when it is opened, in line with its changes.
+    private func noteCounts(of handle: VaultHandle) {
+        environment.spawn { [self] in
+            // A vault that cannot be read says so wherever it is read for rows.
+            try? await handle.vault.deliverCounts { pending, refused in
+                status.update { status in
+                    status.pendingCount = pending
+                    status.rejectedCount = refused
+                    status.damagedStore = handle.vault.movedAside
+                }
+            }
+        }
+    }
+
     private func tell(_ change: VaultChange) {
+        status.update { status in
+            status.pendingCount = change.queueDepth
+            status.rejectedCount += change.refused.count - change.unrefused.count
+        }
         var tables = Set(change.queueTables.map(\.name))
         tables.formUnion(change.changedTables.map(\.name))
         if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
@@ -230,6 +270,7 @@ extension Engine {
         let (reads, queue, _, _) = listeners
         for read in reads { read.networkChanged(network) }
         queue?.networkChanged(network)
+        status.update { $0.network = !network.isEnabled ? .disabled : network.isPathUp ? .online : .offline }
     }
 
     private func ownerNotice(_ notice: OwnerRunner.Notice) {
@@ -250,11 +291,13 @@ extension Engine {
         case .vaultOpened(let handle):
             let runner = QueueRunner(
                 handle: handle, context: self, board: board, network: connectivity.network,
-                isSessionReady: isSessionSettled)
+                isSessionReady: isSessionSettled
+            ) { [status] next in status.update { $0.queue = .init(next) } }
             state.withLock { $0.queue = runner }
             runner.networkChanged(connectivity.network)
             runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
+            noteCounts(of: handle)
             open(.openVault)
             if handle.generation > 1 { events.tell(.ownerChanged) }
             for read in reads { read.vaultOpened(handle) }
@@ -269,6 +312,7 @@ extension Engine {
         case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
         case .credentials(let credentials):
             if credentials.isSettled { open(.settledSession) }
+            status.update { $0.needsSession = !credentials.isSettled }
             for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
             queue?.sessionChanged(isReady: credentials.isSettled)
         }
@@ -319,22 +363,22 @@ extension Engine {
         _ request: TableRequest, strategy: SequenceReadStrategy
     ) throws(SyncError) -> (read: LiveReadRunner, id: Int, mailbox: LatestMailbox<RawSnapshot>) {
         let isShared = strategy == .cacheFirstThenNetwork
-        if isShared, let read = state.withLock({ $0.shared[request.cacheKey] }), let joined = read.join() {
-            return (read, joined.id, joined.mailbox)
-        }
-        let read = LiveReadRunner(
+        let fresh = LiveReadRunner(
             request: request, strategy: strategy, context: self, network: connectivity.network,
             isSessionSettled: isSessionSettled)
-        guard let joined = read.join() else { throw SyncError(.closed, "The read ended at once.") }
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
-            state.reads[ObjectIdentifier(read)] = read
-            if isShared { state.shared[request.cacheKey] = read }
-            return false
+        let joined = state.withLock { state -> (LiveReadRunner, Int, LatestMailbox<RawSnapshot>)? in
+            guard !state.isClosed else { return nil }
+            if isShared, let read = state.shared[request.cacheKey], let joined = read.join() {
+                return (read, joined.id, joined.mailbox)
+            }
+            guard let joined = fresh.join() else { return nil }
+            state.reads[ObjectIdentifier(fresh)] = fresh
+            if isShared { state.shared[request.cacheKey] = fresh }
+            return (fresh, joined.id, joined.mailbox)
         }
-        guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
-        catchUp(read)
-        return (read, joined.id, joined.mailbox)
+        guard let joined else { throw SyncError(.closed, "The client is closed.") }
+        if joined.0 === fresh { catchUp(fresh) }
+        return joined
     }
 
     /// Tells a read that has just been registered what it may have missed, until nothing changed meanwhile.
@@ -352,12 +396,13 @@ extension Engine {
 
     /// Takes a collector out; the last one ends the read.
     package func leaveRead(_ read: LiveReadRunner, id: Int) {
-        guard read.leave(id) else { return }
-        state.withLock { state in
+        let isLast = state.withLock { state in
+            guard read.leave(id) else { return false }
             state.reads[ObjectIdentifier(read)] = nil
             if state.shared[read.cacheKey] === read { state.shared[read.cacheKey] = nil }
+            return true
         }
-        read.end()
+        if isLast { read.end() }
     }
 
     package func addFeed(_ feed: PendingFeed) throws(SyncError) -> Int {

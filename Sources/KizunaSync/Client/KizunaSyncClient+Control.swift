@@ -27,6 +27,11 @@ extension KizunaSyncClient {
         return KizunaSyncCheckpoint(cursor: nil, softBlocked: reason != nil, softBlockReason: reason)
     }
 
+    /// How the client stands as a whole: the present status first, then each change. Ends when the client closes.
+    public var syncStatus: KizunaStateSequence<KizunaSyncStatus> {
+        KizunaStateSequence { [self] in try engine().status.follow() }
+    }
+
     /// How many writes wait for the server's verdict.
     public func outboxDepth() async throws -> Int {
         try await engine().handle().vault.pendingCount()

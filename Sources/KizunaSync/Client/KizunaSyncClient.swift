@@ -80,16 +80,27 @@ public final class KizunaSyncClient: Sendable {
     }
 
     /// Allows requests again and tries at once whatever waits.
-    public func enableNetwork() async throws { try engine().connectivity.setEnabled(true) }
+    public func enableNetwork() async throws { try engine().enableNetwork() }
 
     /// Sends nothing from now on; requests that are out already get their answer. Not kept over a restart.
     public func disableNetwork() async throws { try engine().connectivity.setEnabled(false) }
 
+    /// Removes what the signed-in user's store holds: cached rows, and unsent and refused writes too unless they are kept.
+    ///
+    /// Live reads drop their rows at once and ask the server anew. An answer to a request that went out before is not
+    /// stored. Offline: the same; the rows come back when the server can be asked.
+    ///
+    /// - Throws: `SyncError` with code `engineUnavailable`, `closed`, or `storage` when the store cannot be written;
+    ///   nothing is removed then.
+    public func clearLocalData(keepingQueue: Bool = false) async throws {
+        try await engine().clearLocalData(keepingQueue: keepingQueue)
+    }
+
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
     ///
     /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
-    public func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> {
-        MutationSequence { [self] in
+    public func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = PendingFeed(table: TableID(name: table))
             let id = try engine.addFeed(feed)
@@ -99,8 +110,8 @@ public final class KizunaSyncClient: Sendable {
     }
 
     /// The writes the server refused for good, until the app has dealt with them: the present ones, then each change.
-    public var rejectedMutations: MutationSequence<[RejectedMutation]> {
-        MutationSequence { [self] in
+    public var rejectedMutations: KizunaStateSequence<[RejectedMutation]> {
+        KizunaStateSequence { [self] in
             let engine = try engine()
             let feed = RefusalFeed()
             let id = try engine.addFeed(feed)

@@ -18,10 +18,8 @@ public struct OfflineTable: Sendable {
     /// `from("tasks").selectAsSequence(as: [TaskRow].self).eq("done", value: false)` ⟶
     /// `GET /rest/v1/tasks?select=*&done=eq.false`. It starts when it is iterated and can be iterated again.
     ///
-    /// - Parameters:
-    ///   - columns: the columns to answer with, as PostgREST's `select` takes them.
-    ///   - type: what the rows decode as, `[TaskRow].self`.
-    ///   - readStrategy: where the rows come from.
+    /// `columns` are the columns to answer with, as PostgREST's `select` takes them; `type` is what the rows decode as,
+    /// `[TaskRow].self`; `readStrategy` says where the rows come from.
     public func selectAsSequence<Value: Decodable & Sendable>(
         _ columns: String = "*", as type: Value.Type, readStrategy: SequenceReadStrategy = .cacheFirstThenNetwork
     ) -> QuerySnapshotSequence<Value> {

@@ -16,6 +16,8 @@ package struct ListFold: Sendable {
         package var known: RawJSON
         /// Whether a queued write made or changed this row.
         package var isPending: Bool
+        /// The id of a refused write that names this row and waits for a decision.
+        package var refusedID: String?
     }
 
     private let shape: ListShape
@@ -29,10 +31,10 @@ package struct ListFold: Sendable {
     /// Whether a queued write added, changed or removed a row shown.
     package private(set) var hasPendingMutations = false
 
-    /// - Parameters:
-    ///   - base: the cached rows, nil where nothing is cached.
-    ///   - elsewhere: full rows of the table known from other lists.
-    package init(shape: ListShape, base: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:]) {
+    /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
+    package init(
+        shape: ListShape, base: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:], refused: [RowKey: String] = [:]
+    ) {
         self.shape = shape
         self.elsewhere = elsewhere
         hasBase = base != nil
@@ -40,7 +42,10 @@ package struct ListFold: Sendable {
         index.reserveCapacity(base?.count ?? 0)
         for row in base ?? [] {
             if let key = row.key, index[key] == nil { index[key] = slots.count }
-            slots.append(Row(key: row.key, json: row.json, known: shape.unprojected(row.json), isPending: false))
+            slots.append(
+                Row(
+                    key: row.key, json: row.json, known: shape.unprojected(row.json), isPending: false,
+                    refusedID: refused.isEmpty ? nil : row.key.flatMap { refused[$0] }))
         }
     }
 

@@ -24,6 +24,8 @@ package struct LiveReadMachine: Sendable {
     private var list: StoredList?
     private var entries: [QueueEntry] = []
     private var known: [RowKey: RawJSON] = [:]
+    /// Refused writes of the table by id, with the rows they name.
+    private var refused: [String: [RowKey]] = [:]
     private var fold: ListFold
     private var isConfirmed = false
 
@@ -43,6 +45,7 @@ package struct LiveReadMachine: Sendable {
         list = nil
         entries = []
         known = [:]
+        refused = [:]
         isConfirmed = false
         refold()
     }
@@ -53,6 +56,7 @@ package struct LiveReadMachine: Sendable {
         list = image.list
         entries = image.entries
         known = image.known
+        refused = Dictionary(uniqueKeysWithValues: image.refused.map { ($0.entry.id, $0.entry.rowKeys) })
         isConfirmed = false
         refold()
     }
@@ -127,11 +131,26 @@ package struct LiveReadMachine: Sendable {
                 for entry in queued { fold.apply(entry) }
             }
         }
-        return !ended.isEmpty
+        return followRefusals(change) || !ended.isEmpty
+    }
+
+    private mutating func followRefusals(_ change: VaultChange) -> Bool {
+        let before = refused.count
+        for id in change.unrefused { refused[id] = nil }
+        var isChanged = refused.count != before
+        for refusal in change.refused where refusal.entry.table == shape.table {
+            refused[refusal.entry.id] = refusal.entry.rowKeys
+            isChanged = true
+        }
+        return isChanged
     }
 
     private mutating func refold() {
-        var fresh = ListFold(shape: shape, base: list?.rows, elsewhere: known)
+        var refusedKeys: [RowKey: String] = [:]
+        for (id, keys) in refused.sorted(by: { $0.key < $1.key }) {
+            for key in keys { refusedKeys[key] = id }
+        }
+        var fresh = ListFold(shape: shape, base: list?.rows, elsewhere: known, refused: refusedKeys)
         for entry in entries { fresh.apply(entry) }
         fold = fresh
     }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import KizunaCore
+package import KizunaCore
 
 /// One emission of a read. Its fields are true together.
 ///
@@ -17,19 +17,52 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
     public let hasPendingMutations: Bool
     /// How the refresh behind the read stands.
     public let refresh: RefreshState
-    /// Whether the rows are all that the server has for this request, as far as its answer told.
+    /// Whether the rows are proved to be all that the server has for this request: its count or the request's limit was
+    /// reached, or it had none. False where nothing proves it, since a server cuts long answers without a word; see
+    /// `KizunaCompleteness.pagesUntilComplete`.
     public let isComplete: Bool
+    /// How many rows match, where the request asked for a `count`.
+    public let count: Int?
+    private let shown: [ListFold.Row]
+
+    /// How each row of `result` stands, in the same order, so that a list needs no second stream to mark its rows.
+    public var rows: [QueryRow] { shown.map(QueryRow.init) }
 
     package init(
         result: Value?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
-        isComplete: Bool
+        isComplete: Bool, count: Int? = nil, shown: [ListFold.Row] = []
     ) {
+        self.count = count
+        self.shown = shown
         self.result = result
         self.isFromCache = isFromCache
         self.fetchedAt = fetchedAt
         self.hasPendingMutations = hasPendingMutations
         self.refresh = refresh
         self.isComplete = isComplete
+    }
+}
+
+/// How one row of a snapshot stands.
+public struct QueryRow: Sendable, Equatable {
+    /// What is known of the row.
+    public enum State: Sendable, Equatable {
+        /// As the server sent it.
+        case confirmed
+        /// A queued write made or changed it.
+        case pending
+        /// A write to it was refused and waits for a decision under this id.
+        case refused(mutationID: String)
+    }
+
+    /// The row's primary key as text; nil where the columns asked for do not hold it.
+    public let id: String?
+    /// How it stands.
+    public let state: State
+
+    init(_ row: ListFold.Row) {
+        id = row.key?.text
+        state = row.isPending ? .pending : row.refusedID.map { .refused(mutationID: $0) } ?? .confirmed
     }
 }
 
@@ -43,6 +76,9 @@ package struct RawSnapshot: Sendable, Equatable {
     package var hasPendingMutations: Bool
     package var refresh: RefreshState
     package var isComplete: Bool
+    /// The answer of a request whose shape is not rows.
+    package var answer: ShapedAnswer?
+    package var count: Int?
 
     package init(
         rows: [ListFold.Row]?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
@@ -55,4 +91,13 @@ package struct RawSnapshot: Sendable, Equatable {
         self.refresh = refresh
         self.isComplete = isComplete
     }
+}
+
+/// An answer the cache cannot hold.
+package enum ShapedAnswer: Sendable, Equatable {
+    /// One JSON value of any kind.
+    case json(RawJSON)
+    case text([UInt8])
+    /// No row matched, or only headers were asked for.
+    case nothing
 }

@@ -44,15 +44,34 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
     }
 
     func decode(_ snapshot: RawSnapshot) throws(SyncError) -> QuerySnapshot<Value> {
-        QuerySnapshot(
-            result: try snapshot.rows.map { (shown) throws(SyncError) in try value(shown) },
-            isFromCache: snapshot.isFromCache, fetchedAt: snapshot.fetchedAt,
+        var shown = snapshot.rows ?? []
+        let result: Value?
+        if let answer = snapshot.answer {
+            result = try value(answer)
+        } else {
+            result = try snapshot.rows == nil ? nil : value(&shown)
+        }
+        return QuerySnapshot(
+            result: result, isFromCache: snapshot.isFromCache, fetchedAt: snapshot.fetchedAt,
             hasPendingMutations: snapshot.hasPendingMutations, refresh: snapshot.refresh,
-            isComplete: snapshot.isComplete)
+            isComplete: snapshot.isComplete, count: snapshot.count, shown: shown)
     }
 
-    private func value(_ shown: [ListFold.Row]) throws(SyncError) -> Value {
-        let decoded = try rows.decode(shown, with: decoder, table: table) { log.log($0) }
+    private func value(_ answer: ShapedAnswer) throws(SyncError) -> Value? {
+        switch answer {
+        case .nothing: return nil
+        case .json(let json): return try decoder.decode(Value.self, from: json, table: table)
+        case .text(let bytes):
+            if let text = String(decoding: bytes, as: UTF8.self) as? Value { return text }
+            throw SyncError(
+                .decoding, "This answer is text and decodes as String alone; ask for it with as: String.self.",
+                table: table)
+        }
+    }
+
+    /// The rows as the app's type; rows that are left out are taken from `shown` too.
+    private func value(_ shown: inout [ListFold.Row]) throws(SyncError) -> Value {
+        let decoded = try rows.decode(&shown, with: decoder, table: table) { log.log($0) }
         if let decoded = decoded as? Value { return decoded }
         let json = shown.map(\.json)
         if let whole, whole.rows == json { return whole.value }
@@ -74,13 +93,13 @@ extension Array: RowsValue where Element: Decodable {
 /// Keeps decoded rows from one snapshot to the next.
 protocol RowsDecoding {
     mutating func decode(
-        _ shown: [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any?
 }
 
 private struct NoRows: RowsDecoding {
     func decode(
-        _ shown: [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any? { nil }
 }
 
@@ -89,7 +108,7 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
     private var decoded: [Element?] = []
 
     mutating func decode(
-        _ shown: [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any? {
         var next: [Element?] = []
         next.reserveCapacity(shown.count)
@@ -105,6 +124,8 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         }
         before = shown.map(\.json)
         decoded = next
+        guard next.contains(where: { $0 == nil }) else { return next.compactMap { $0 } }
+        shown = zip(shown, next).filter { $0.1 != nil }.map(\.0)
         return next.compactMap { $0 }
     }
 

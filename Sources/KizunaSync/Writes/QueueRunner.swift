@@ -24,11 +24,14 @@ package final class QueueRunner: Sendable {
     private let handle: VaultHandle
     private let context: any ReadContext
     private let board: VerdictBoard
+    private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
     package init(
-        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool
+        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool,
+        onState: @escaping @Sendable (QueueMachine.QueueState) -> Void = { _ in }
     ) {
+        self.onState = onState
         self.handle = handle
         self.context = context
         self.board = board
@@ -70,6 +73,8 @@ package final class QueueRunner: Sendable {
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
     package func foregrounded() { step(.foregrounded) }
+    package func hurry() { step(.hurried) }
+
     /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
     package func drain() async throws {
         let mailbox = LatestMailbox<QueueMachine.QueueState>()
@@ -163,6 +168,7 @@ package final class QueueRunner: Sendable {
                 context.tokenRejected(token)
             }
         case .publish(let next):
+            onState(next)
             for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.put(next) }
         }
     }

@@ -159,6 +159,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [FaultAction.hold, .holdAnswer])
+    func aClientThatGoesAwayHarmsNobody(_ action: FaultAction) async throws {
+        try await with { (backend: LocalBackend) async throws in
+            for step in 1...3 {
+                let fault = backend.control.add(FaultRule(action, method: "POST", path: Self.path))
+                let left = try backend.client.abandon("POST", Self.path, body: #"{"id":\#(step)}"#)
+                await backend.control.requests { $0.count { $0.outcome == .held } == 1 }
+                left.leave()
+                if step == 1 {
+                    backend.control.release(fault)
+                } else {
+                    // The network switch cuts what is gone already.
+                    backend.control.isNetworkOn = false
+                    backend.control.isNetworkOn = true
+                    backend.control.removeFault()
+                }
+                await backend.control.requests { !$0.contains { $0.outcome == .held || $0.outcome == .waiting } }
+            }
+            #expect(try await backend.send("GET", Self.path).status == 200)
+        }
+    }
+
     @Test func webPagesCannotReachTheControl() async throws {
         try await with { (backend: LocalBackend) async throws in
             let answer = try await backend.send(

@@ -43,9 +43,38 @@ struct RawClient: Sendable {
         }
     }
 
+    /// A connection with a request on it whose answer nobody waits for.
+    struct Abandoned {
+        fileprivate let socket: Int32
+
+        /// Goes away.
+        func leave() { close(socket) }
+    }
+
+    /// Sends a request and does not wait.
+    func abandon(_ method: String, _ target: String, body: String = "") throws -> Abandoned {
+        let head = "\(method) \(target) HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        let socket = try connected()
+        write(Array((head + "Content-Length: \(body.utf8.count)\r\n\r\n" + body).utf8), to: socket)
+        return Abandoned(socket: socket)
+    }
+
     private func exchange(_ request: [UInt8], isHead: Bool) throws -> Answer {
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = try connected()
         defer { close(socket) }
+        write(request, to: socket)
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            received += buffer[..<count]
+        }
+        return try answer(received, isHead: isHead)
+    }
+
+    private func connected() throws -> Int32 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -55,7 +84,14 @@ struct RawClient: Sendable {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard isConnected else { throw Fault.refused }
+        guard isConnected else {
+            close(socket)
+            throw Fault.refused
+        }
+        return socket
+    }
+
+    private func write(_ request: [UInt8], to socket: Int32) {
         var sent = 0
         while sent < request.count {
             let count = request[sent...].withUnsafeBytes {
@@ -65,14 +101,6 @@ struct RawClient: Sendable {
             guard count > 0 else { break }
             sent += count
         }
-        var received: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
-            received += buffer[..<count]
-        }
-        return try answer(received, isHead: isHead)
     }
 
     private func answer(_ bytes: [UInt8], isHead: Bool) throws -> Answer {

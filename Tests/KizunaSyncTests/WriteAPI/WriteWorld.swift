@@ -57,7 +57,7 @@ struct WriteWorld {
     }
 
     /// The first list a sequence gives.
-    static func first<Element: Sendable>(_ sequence: MutationSequence<Element>) async throws -> Element? {
+    static func first<Element: Sendable>(_ sequence: KizunaStateSequence<Element>) async throws -> Element? {
         for try await element in sequence { return element }
         return nil
     }

@@ -1,7 +1,7 @@
-/// Lists of writes as they change: the present list first, then each newer one. State, not events: a slow reader gets
-/// the newest. It can be iterated again.
-public struct MutationSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// Begins to follow the list, and says where it is put and how to stop.
+/// A state as it changes: the present one first, then each newer one. A slow reader gets the newest, never a backlog. It
+/// can be iterated again.
+public struct KizunaStateSequence<Element: Sendable>: AsyncSequence, Sendable {
+    /// Begins to follow the state, and says where it is put and how to stop.
     package typealias Start = @Sendable () throws -> (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)
 
     private let start: Start
@@ -11,7 +11,7 @@ public struct MutationSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Starts following when the first element is asked for.
     public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
 
-    /// Follows the list for one reader. Not to be shared between tasks.
+    /// Follows the state for one reader. Not to be shared between tasks.
     public final class Iterator: AsyncIteratorProtocol {
         private let start: Start
         private var running: (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)?
@@ -20,7 +20,7 @@ public struct MutationSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         deinit { running?.stop() }
 
-        /// The next list; nil when the client has closed.
+        /// The next state; nil when the client has closed.
         ///
         /// - Throws: `SyncError` when the client is not created or closed, or its store cannot be read;
         ///   `CancellationError` when the calling task is cancelled.

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import KizunaSync
+internal import KizunaTransport
+internal import Synchronization
+
+/// Does a job of writes on a store, says on standard output what it has seen, and ends when the queue is empty.
+///
+/// Its surroundings come in environment variables:
+/// - `KIZUNA_URL`, `KIZUNA_KEY`, `KIZUNA_STORE`: the project and the folder of the store; `KIZUNA_TOKEN`: who is signed in.
+/// - `KIZUNA_JOB`: one step a line (`WorkerStep`); none where it only drains.
+/// - `KIZUNA_OFFLINE_FIRST`: the whole job is queued before the first request.
+/// - `KIZUNA_KILL`: where it kills itself (`KillPoint`).
+enum CrashWorker {
+    static func run(_ variables: [String: String]) async -> Int32 {
+        guard let url = variables["KIZUNA_URL"].flatMap(URL.init(string:)), let key = variables["KIZUNA_KEY"],
+            let folder = variables["KIZUNA_STORE"]
+        else {
+            say("failed: KIZUNA_URL, _KEY and _STORE must be set")
+            return 64
+        }
+        let kill = KillSwitch(variables["KIZUNA_KILL"].flatMap(KillPoint.init(text:)))
+        var seams = Engine.Seams()
+        seams.willCommit = { kill.pass(.commit) }
+        seams.transport = KillingTransport(inner: PlatformTransport.http(), kill: kill)
+        let client = KizunaSyncClient(seams: seams)
+        do {
+            try await client.create(
+                KizunaSyncConfiguration(
+                    url: url, publishableKey: key, dataDirectory: URL(fileURLWithPath: folder),
+                    requestTimeout: .seconds(10)))
+            let isOfflineFirst = variables["KIZUNA_OFFLINE_FIRST"] != nil
+            if isOfflineFirst { try await client.disableNetwork() }
+            if let token = variables["KIZUNA_TOKEN"] { try await client.setAccessToken(token) }
+            let steps = (variables["KIZUNA_JOB"] ?? "").split(separator: "\n").compactMap(WorkerStep.init(line:))
+            for step in steps {
+                let keys = try await step.perform(with: client)
+                say("accepted \(keys.joined(separator: ","))")
+            }
+            if isOfflineFirst { try await client.enableNetwork() }
+            try await waitUntilDrained(client)
+            await client.close()
+            return 0
+        } catch {
+            say("failed: \(error)")
+            return 1
+        }
+    }
+
+    private static func waitUntilDrained(_ client: KizunaSyncClient) async throws {
+        for try await pending in client.pendingMutations(table: WorkerStep.table) where pending.isEmpty { break }
+        for try await refused in client.rejectedMutations {
+            say("drained \(refused.count)")
+            for each in refused { say("refused \(each.failure.status) \(each.failure.code ?? "-")") }
+            break
+        }
+    }
+
+    private static let output = Mutex(FileHandle.standardOutput)
+
+    static func say(_ line: String) {
+        output.withLock { $0.write(Data((line + "\n").utf8)) }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import KizunaCore
+internal import Synchronization
+
+/// Where in its life the process kills itself: at the nth passing of a place.
+struct KillPoint: Sendable, Equatable {
+    enum Place: String, Sendable {
+        /// In the last moment before a commit of the store.
+        case commit
+        /// Before a write leaves.
+        case send
+        /// When the answer to a write has come, before anything is done with it.
+        case answer
+    }
+
+    let place: Place
+    let count: Int
+
+    init?(text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let place = Place(rawValue: String(parts[0])), let count = Int(parts[1]) else {
+            return nil
+        }
+        self.place = place
+        self.count = count
+    }
+}
+
+/// Counts the passings of the point and ends the process there as a crash would: no handler runs, nothing is flushed.
+final class KillSwitch: Sendable {
+    private let point: KillPoint?
+    private let passed = Mutex(0)
+
+    init(_ point: KillPoint?) { self.point = point }
+
+    func pass(_ place: KillPoint.Place) {
+        guard let point, point.place == place else { return }
+        let isThere = passed.withLock { count in
+            count += 1
+            return count == point.count
+        }
+        guard isThere else { return }
+        kill(getpid(), SIGKILL)
+        // The signal may take a moment to arrive; nothing more may happen until then.
+        while true { pause() }
+    }
+}
+
+/// A network that dies around writes; reads pass.
+struct KillingTransport: WireTransport {
+    let inner: any WireTransport
+    let kill: KillSwitch
+
+    func send(_ request: WireRequest) async throws -> WireResponse {
+        guard request.method != "GET" else { return try await inner.send(request) }
+        kill.pass(.send)
+        let answer = try await inner.send(request)
+        kill.pass(.answer)
+        return answer
+    }
+}

@@ -1,0 +1,59 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+@Suite struct RowStateTests {
+    private let key = "0190aaaa-0000-7000-8000-000000000001"
+
+    /// Waits for the first snapshot a condition holds for.
+    private func snapshot(
+        of client: KizunaSyncClient, when isMet: (QuerySnapshot<[Item]>) -> Bool
+    ) async throws -> QuerySnapshot<[Item]>? {
+        for try await snapshot in client.from("items").selectAsSequence(as: [Item].self) where isMet(snapshot) {
+            return snapshot
+        }
+        return nil
+    }
+
+    @Test func eachRowSaysWhetherItIsConfirmedPendingOrRefused() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            try world.server.insert(#"{"id":"\#(key)","title":"served","done":false}"#, into: "items")
+            let client = try await world.client()
+            let confirmed = try await snapshot(of: client) { $0.refresh == .idle }
+            #expect(confirmed?.rows.map(\.state) == [.confirmed])
+            #expect(confirmed?.rows.map(\.id) == [key])
+
+            world.network.isOnline = false
+            let receipt = try await client.from("items").insert(NewItem(title: "mine"))
+            let pending = try await snapshot(of: client) { $0.hasPendingMutations }
+            #expect(pending?.rows.map(\.state) == [.confirmed, .pending])
+            #expect(pending?.rows.map(\.id) == [key] + receipt.rowIDs)
+
+            world.network.isOnline = true
+            try await client.sync()
+            let bad = try await client.from("items").update(["title": ""]).eq("id", value: key).execute()
+            await #expect(throws: SyncError.self) { try await bad.delivered() }
+            let refused = try await snapshot(of: client) { $0.refresh == .idle }
+            #expect(refused?.rows.map(\.state) == [.refused(mutationID: bad.mutationIDs[0]), .confirmed])
+            #expect(refused?.result?.map(\.title) == ["served", "mine"])
+            try await client.discard(bad.mutationIDs[0])
+            let clean = try await snapshot(of: client) { $0.refresh == .idle }
+            #expect(clean?.rows.map(\.state) == [.confirmed, .confirmed])
+        }
+    }
+
+    @Test func aQueuedRowThatDoesNotDecodeIsLeftOutOfBothLists() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            world.network.isOnline = false
+            let client = try await world.client()
+            try await client.from("items").insert(["title": "no done column"])
+            try await client.from("items").insert(NewItem(title: "whole"))
+            let snapshot = try await snapshot(of: client) { $0.hasPendingMutations && $0.result?.isEmpty == false }
+            #expect(snapshot?.result?.map(\.title) == ["whole"])
+            #expect(snapshot?.rows.count == 1)
+        }
+    }
+}
