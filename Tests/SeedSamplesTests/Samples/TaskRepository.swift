@@ -37,5 +37,5 @@ func photoPage(count: Int) -> QuerySnapshotSequence<[TaskPhotoRow]> {
         client.from(Tables.taskPhotos).selectAsSequence(as: [TaskPhotoRow].self, readStrategy: readStrategy)
     }
 
-    func pendingMutations(table: String) -> MutationSequence<[PendingMutation]> { client.pendingMutations(table: table) }
+    func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> { client.pendingMutations(table: table) }
 }
