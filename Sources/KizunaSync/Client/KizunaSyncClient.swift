@@ -129,6 +129,9 @@ public final class KizunaSyncClient: Sendable {
         await engine?.close()
     }
 
+    /// The outside world this client was made with; a scheduler of it runs by the same clock.
+    package var environment: SyncEnvironment { seams.environment ?? .live() }
+
     /// The running engine.
     package func engine() throws(SyncError) -> Engine {
         let (engine, isClosed) = state.withLock { ($0.engine, $0.isClosed) }
