@@ -61,7 +61,9 @@ let package = Package(
             name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",
-            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaSync", "KizunaSyncTesting"],
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+            ],
             swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],
@@ -77,6 +79,11 @@ let package = Package(
                 "KizunaLocal", "CrashWorker",
             ],
             swiftSettings: houseStyle),
+        .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
+        // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
+        .testTarget(
+            name: "SeedSamplesTests", dependencies: ["KizunaCore", "KizunaSync", "KizunaSyncTesting", "Supabase"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(name: "LayeringTests", swiftSettings: houseStyle),
     ]
 )
