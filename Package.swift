@@ -55,7 +55,8 @@ let package = Package(
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaPostgRESTTests", dependencies: ["KizunaCore", "KizunaPostgREST"], swiftSettings: houseStyle),
-        .testTarget(name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore", "CSQLite"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport", "path-probe"],
             swiftSettings: houseStyle),

@@ -71,7 +71,7 @@ package final class Engine: ReadContext {
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
         self.directory = directory
-        let lastOwner = directory.lastOwner(now: environment.wallClock())
+        let lastOwner = directory.lastOwner()
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
         self.tokenSession = tokenSession
         guard let session = configuration.session ?? tokenSession else {
@@ -205,14 +205,13 @@ package final class Engine: ReadContext {
     package func resetOwner() { owners?.reset() }
 
     package func close(isReplaced: Bool = false) async {
-        let (reads, queue, feeds, refusals) = state.withLock { state in
+        let ((reads, queue, feeds, refusals), gates) = state.withLock { state in
             defer { state = State(isClosed: true) }
-            return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
+            return (Self.listeners(state), state.gates.values.flatMap(\.values))
         }
         events.end(isReplaced ? .engineReplaced : nil)
         connectivity.stop()
-        open(.settledSession)
-        open(.openVault)
+        for gate in gates { gate.open() }
         queue?.end()
         for read in reads { read.end() }
         status.end()
@@ -348,10 +347,12 @@ extension Engine {
         return isSessionSettled
     }
 
-    private var listeners: ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed]) {
-        state.withLock { state in
-            (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
-        }
+    private typealias Listeners = ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed])
+
+    private var listeners: Listeners { state.withLock { Self.listeners($0) } }
+
+    private static func listeners(_ state: State) -> Listeners {
+        (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
     }
 }
 

@@ -25,6 +25,9 @@ public struct KizunaSyncConfiguration: Sendable {
     public var patternEvaluation: KizunaPatternEvaluation
     /// Whether reads ask for further pages until they hold every row; a table may say otherwise.
     public var completeness: KizunaCompleteness
+    /// Whether an update or delete is folded into the insert of its row while that has never been sent: fewer requests,
+    /// and the same rows in the end. Off by default, since triggers and audit tables see each request.
+    public var compactsUnsentWrites = false
     /// What is known of the network path; nil believes the network to be up.
     public var networkAvailability: (any KizunaSyncPathMonitor)?
     /// Where log lines go.
