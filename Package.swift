@@ -63,12 +63,15 @@ let package = Package(
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaPostgRESTTests", dependencies: ["KizunaCore", "KizunaPostgREST"], swiftSettings: houseStyle),
-        .testTarget(name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore"], swiftSettings: houseStyle),
+        .testTarget(
+            name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore", "CSQLite"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",
-            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaSync", "KizunaSyncTesting"],
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+            ],
             swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],
@@ -84,6 +87,11 @@ let package = Package(
                 "KizunaLocal", "CrashWorker",
             ],
             swiftSettings: houseStyle),
+        .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
+        // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
+        .testTarget(
+            name: "SeedSamplesTests", dependencies: ["KizunaCore", "KizunaSync", "KizunaSyncTesting", "Supabase"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(name: "LayeringTests", swiftSettings: houseStyle),
     ]
 )

@@ -72,7 +72,7 @@ final class ConnectionPool: Sendable {
 
 /// The waiting jobs of a pool.
 ///
-/// `@unchecked Sendable`: Safe because every stored value is read and written under `condition` only.
+/// Safe because every stored value is read and written under `condition` only.
 private final class JobQueue: @unchecked Sendable {
     private let condition = NSCondition()
     private var jobs: [ConnectionPool.Job] = []

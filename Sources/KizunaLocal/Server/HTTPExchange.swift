@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// One request that waits for its answer. Exactly the first of the calls below has an effect.
 ///
-/// `@unchecked Sendable`: Safe because the message is held by a reference of its own and touched on the loop's thread
+/// Safe because the message is held by a reference of its own and touched on the loop's thread
 /// only; `isOpen` is guarded by its mutex.
 final class HTTPExchange: @unchecked Sendable {
     private let message: OpaquePointer

@@ -11,7 +11,7 @@ protocol RequestHandling: AnyObject, Sendable {
 
 /// An HTTP server on 127.0.0.1.
 ///
-/// `@unchecked Sendable`: Safe because `server` is set, used and cleared on the loop's thread only; all else is constant.
+/// Safe because `server` is set, used and cleared on the loop's thread only; all else is constant.
 final class HTTPServer: @unchecked Sendable {
     private let loop: ServerLoop
     private let handler: any RequestHandling

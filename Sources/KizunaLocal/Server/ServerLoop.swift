@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A GLib main loop on a thread of its own. Everything that touches libsoup happens on that thread.
 ///
-/// `@unchecked Sendable`: Safe because GLib's contexts, loops and sources may be used from any thread, and the pointers
+/// Safe because GLib's contexts, loops and sources may be used from any thread, and the pointers
 /// never change.
 final class ServerLoop: @unchecked Sendable {
     private let context: OpaquePointer

@@ -7,11 +7,14 @@ final class SQLiteConnection {
     private var statements: [String: SQLiteStatement] = [:]
     /// Called in the last moment before each commit of a write transaction; tests kill the process there.
     var willCommit: (@Sendable () -> Void)?
+    /// Called when a statement meets a damaged page.
+    var foundDamage: (@Sendable () -> Void)?
 
     /// Opens or creates the file at `path`; `:memory:` keeps everything in memory.
-    init(path: String) throws(SyncError) {
+    init(path: String, patience: Duration, mayCreate: Bool = true) throws(SyncError) {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let flags =
+            SQLITE_OPEN_READWRITE | (mayCreate ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened else {
             throw SyncError(.storage, "SQLite has no memory to open the store.")
@@ -21,7 +24,7 @@ final class SQLiteConnection {
             throw StoreFault.error(code: code, doing: "open the store")
         }
         handle = opened
-        sqlite3_busy_timeout(handle, 5_000)
+        sqlite3_busy_timeout(handle, Int32(patience.seconds * 1000))
     }
 
     /// Finalizes all statements and closes the file.
@@ -46,34 +49,43 @@ final class SQLiteConnection {
 
     /// Runs a statement to its end.
     func run(_ sql: String, _ values: SQLiteValue...) throws(SyncError) {
-        let statement = try statement(sql)
-        try statement.run(values)
+        try noting { () throws(SyncError) in try statement(sql).run(values) }
     }
 
     /// All rows of a query, each made by `row`.
     func rows<Row>(
         _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(SyncError) -> Row
     ) throws(SyncError) -> [Row] {
-        let statement = try statement(sql)
-        return try statement.rows(values, row: row)
+        try noting { () throws(SyncError) in try statement(sql).rows(values, row: row) }
     }
 
     /// The first row of a query, made by `row`.
     func first<Row>(
         _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(SyncError) -> Row
     ) throws(SyncError) -> Row? {
-        let statement = try statement(sql)
-        return try statement.rows(values, limit: 1, row: row).first
+        try noting { () throws(SyncError) in try statement(sql).rows(values, limit: 1, row: row).first }
+    }
+
+    /// Tells of damage that `body` meets.
+    private func noting<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
+        do throws(SyncError) {
+            return try body()
+        } catch {
+            if error.code == .storeCorrupt { foundDamage?() }
+            throw error
+        }
     }
 
     /// Runs `body` in one write transaction: all of it is durable when this returns, or none of it happened.
     func transaction<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
         try execute("BEGIN IMMEDIATE")
         do throws(SyncError) {
-            let result = try body()
-            willCommit?()
-            try execute("COMMIT")
-            return result
+            return try noting { () throws(SyncError) in
+                let result = try body()
+                willCommit?()
+                try execute("COMMIT")
+                return result
+            }
         } catch {
             // SQLite may have rolled back by itself (full disk); a second rollback is refused and harmless.
             try? execute("ROLLBACK")

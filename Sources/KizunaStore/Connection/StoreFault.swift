@@ -3,6 +3,9 @@ internal import KizunaCore
 
 /// SQLite's result codes as errors of this package. Neither SQL nor values get into the text.
 enum StoreFault {
+    static let damaged = SyncError(
+        .storeCorrupt, "The store file is damaged. It is moved aside and kept when the client is created again.")
+
     static func error(code: Int32, doing what: String) -> SyncError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED:
@@ -10,10 +13,7 @@ enum StoreFault {
         case SQLITE_FULL:
             SyncError(.diskFull, "The disk is full; nothing was written. Free some space and try again.")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
-            SyncError(
-                .storeCorrupt,
-                "The store file is damaged (SQLite \(code)). It is moved aside and kept when the client is created again."
-            )
+            damaged
         case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             SyncError(
                 .unwritableDirectory,

@@ -9,6 +9,11 @@ struct DeliveriesTable {
             id TEXT NOT NULL UNIQUE,
             rows BLOB NOT NULL
         );
+        CREATE TABLE aliases (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            target TEXT NOT NULL
+        );
         """
 
     /// How many are kept; older ones are known to be accepted no more.
@@ -35,5 +40,21 @@ struct DeliveriesTable {
         }
     }
 
-    func deleteAll() throws(SyncError) { try connection.run("DELETE FROM deliveries") }
+    /// Notes that a write was folded into another, whose verdict is its own too.
+    func alias(_ id: String, to target: String) throws(SyncError) {
+        try connection.run("INSERT OR REPLACE INTO aliases (id, target) VALUES (?, ?)", .text(id), .text(target))
+        try connection.run(
+            "DELETE FROM aliases WHERE sequence <= (SELECT max(sequence) FROM aliases) - ?", .int(Self.kept))
+    }
+
+    func target(of id: String) throws(SyncError) -> String? {
+        try connection.first("SELECT target FROM aliases WHERE id = ?", .text(id)) { (row) throws(SyncError) in
+            row.text(0)
+        }
+    }
+
+    func deleteAll() throws(SyncError) {
+        try connection.run("DELETE FROM deliveries")
+        try connection.run("DELETE FROM aliases")
+    }
 }

@@ -18,20 +18,41 @@ struct QueueTable {
 
     private static let columns = "sequence, id, attempts, maybe_sent, last_error, \(WriteColumns.names)"
 
+    private static func entry(_ row: SQLiteStatement) throws(SyncError) -> QueueEntry {
+        try WriteColumns.entry(
+            row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
+            lastError: row.optionalText(4))
+    }
+
     func all() throws(SyncError) -> [QueueEntry] {
-        try connection.rows("SELECT \(Self.columns) FROM queue ORDER BY sequence") { (row) throws(SyncError) in
-            try WriteColumns.entry(
-                row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
-                lastError: row.optionalText(4))
-        }
+        try connection.rows("SELECT \(Self.columns) FROM queue ORDER BY sequence", row: Self.entry)
     }
 
     func entry(id: String) throws(SyncError) -> QueueEntry? {
-        try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id)) { (row) throws(SyncError) in
-            try WriteColumns.entry(
-                row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
-                lastError: row.optionalText(4))
-        }
+        try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id), row: Self.entry)
+    }
+
+    /// The waiting writes that name this row and no other, in order.
+    func entries(of table: TableID, key: RowKey) throws(SyncError) -> [QueueEntry] {
+        try connection.rows(
+            "SELECT \(Self.columns) FROM queue WHERE schema = ? AND tbl = ? AND row_keys = ? ORDER BY sequence",
+            .text(table.schema), .text(table.name), .text(WriteColumns.keyList([key])), row: Self.entry)
+    }
+
+    /// Whether everything behind a write is of its table and names its rows.
+    func hasOnlyRows(of table: TableID, after sequence: Int64) throws(SyncError) -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM queue WHERE sequence > ? AND (schema <> ? OR tbl <> ? OR row_keys = '[]' OR grp IS NOT NULL)
+            LIMIT 1
+            """, .integer(sequence), .text(table.schema), .text(table.name)
+        ) { (_) throws(SyncError) in true } == nil
+    }
+
+    /// Rewrites what a waiting write does, in its place.
+    func setOperation(_ entry: QueueEntry) throws(SyncError) {
+        guard case .insert(let row) = entry.operation else { return }
+        try connection.run("UPDATE queue SET body = ? WHERE id = ?", .blob(row.bytes), .text(entry.id))
     }
 
     func count() throws(SyncError) -> Int {
@@ -101,7 +122,7 @@ enum WriteColumns {
         }
         return [
             .text(entry.table.schema), .text(entry.table.name), .text(operation), .optional(body), .optional(filters),
-            .optional(onConflict), .text(stringList(entry.rowKeys.map(\.text))), .bool(entry.isKeyMinted),
+            .optional(onConflict), .text(keyList(entry.rowKeys)), .bool(entry.isKeyMinted),
             .optional(entry.group), .real(entry.createdAt.timeIntervalSince1970),
         ]
     }
@@ -135,6 +156,9 @@ enum WriteColumns {
                 table: row.text(from + 1))
         }
     }
+
+    /// Keys as the text the store keeps.
+    static func keyList(_ keys: [RowKey]) -> String { stringList(keys.map(\.text)) }
 
     private static func stringList(_ texts: [String]) -> String {
         RawJSON(elements: texts.map { RawJSON(string: $0) }).text

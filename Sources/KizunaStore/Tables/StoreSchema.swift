@@ -17,26 +17,29 @@ enum StoreSchema {
         """
     ]
 
-    private static func found(in connection: SQLiteConnection) throws(SyncError) -> Int64 {
-        let found = try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
-        guard found <= version else {
-            throw SyncError(
-                .storeTooNew,
-                "The store was written by a newer version of this package (format \(found), this one knows \(version)). "
-                    + "It is left as it is: update the app, or give another data directory.")
-        }
-        return found
+    /// Throws `storeTooNew` for a file of a later version.
+    static func ensureKnown(_ connection: SQLiteConnection) throws(SyncError) {
+        let found = try found(connection)
+        guard found > version else { return }
+        throw SyncError(
+            .storeTooNew,
+            "The store was written by a newer version of this package (format \(found), this one knows \(version)). "
+                + "It is left as it is: update the app, or give another data directory.")
     }
 
     /// Brings an opened file to this version, all steps in one transaction.
     static func migrate(_ connection: SQLiteConnection) throws(SyncError) {
-        guard try found(in: connection) < version else { return }
+        guard try found(connection) < version else { return }
         try connection.transaction { () throws(SyncError) in
-            // Another connection may have done it while this one waited for the lock.
-            let found = try found(in: connection)
+            // Another process may have done it while this one waited for its turn.
+            let found = try found(connection)
             guard found < version else { return }
             for step in steps[Int(found)...] { try connection.execute(step) }
             try connection.execute("PRAGMA user_version = \(version)")
         }
+    }
+
+    private static func found(_ connection: SQLiteConnection) throws(SyncError) -> Int64 {
+        try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
     }
 }

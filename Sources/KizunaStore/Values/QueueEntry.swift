@@ -39,11 +39,13 @@ package struct QueueEntry: Sendable, Equatable, Identifiable {
     /// The order of acceptance; given by the store.
     package internal(set) var sequence: Int64
     package let table: TableID
-    package let operation: Operation
+    package internal(set) var operation: Operation
     /// Primary keys the write names, where it does.
     package let rowKeys: [RowKey]
     /// Whether the key was made by this package, so no one else can have made a row with it.
     package let isKeyMinted: Bool
+    /// Whether it may be folded into a waiting insert of its row: asked for by the app, and it names the row by its key alone.
+    package var isCompactable = false
     /// Entries of one `write` call share a group.
     package let group: String?
     package let createdAt: Date

@@ -83,6 +83,8 @@ package struct VaultChange: Sendable {
     package var known: [TableID: [RowKey: RawJSON]] = [:]
     /// Entries that stay, with new bookkeeping.
     package var updated: [QueueEntry] = []
+    /// Entries that stay in their place and do something else now.
+    package var rewritten: [QueueEntry] = []
     /// Entries that left the queue, by whatever end.
     package var ended: [QueueEntry] = []
     package var refused: [RefusedEntry] = []
@@ -100,7 +102,7 @@ package struct VaultChange: Sendable {
 
     /// The tables whose queue changed in a way a reader can see.
     package var queueTables: Set<TableID> {
-        Set((queued + updated + ended).map(\.table))
+        Set((queued + updated + rewritten + ended).map(\.table))
     }
 }
 

@@ -140,26 +140,36 @@ extension Vault {
         marks[table] = ticks.next()
     }
 
-    /// Removes the least recently used lists until the limits hold, never one whose cache key is in use.
-    package func evict(maximumBytes: Int, maximumLists: Int, keeping inUse: Set<String>) throws(SyncError) -> Int {
-        try commit { (_) throws(SyncError) in
-            var bytes = 0
-            var count = 0
-            var removed = 0
-            for list in try lists.usage() {
-                if !inUse.contains(list.cacheKey), bytes + list.bytes > maximumBytes || count + 1 > maximumLists {
-                    try rows.deleteAll(of: list.id)
-                    try lists.delete(list.id)
-                    keyPlaces = [:]
-                    answered[list.cacheKey] = nil
-                    removed += 1
-                } else {
-                    bytes += list.bytes
-                    count += 1
-                }
+    /// Removes lists larger than one may be, and the least recently used ones until the limits hold, never one whose
+    /// cache key is in use. Returns how many were removed.
+    package func evict(
+        maximumBytes: Int, maximumLists: Int, maximumListBytes: Int = .max, keeping inUse: Set<String>
+    ) throws(SyncError) -> Int {
+        try ensureOpen()
+        let usage = try lists.usage()
+        // Lists in use count whatever their place; the others fill what they leave, newest first.
+        var bytes = usage.reduce(0) { $0 + (inUse.contains($1.cacheKey) ? $1.bytes : 0) }
+        var count = usage.count { inUse.contains($0.cacheKey) }
+        var victims: [(id: Int64, cacheKey: String)] = []
+        for list in usage where !inUse.contains(list.cacheKey) {
+            let fits = bytes + list.bytes <= maximumBytes && count < maximumLists && list.bytes <= maximumListBytes
+            if fits {
+                bytes += list.bytes
+                count += 1
+            } else {
+                victims.append((list.id, list.cacheKey))
             }
-            return removed
         }
+        guard !victims.isEmpty else { return 0 }
+        try commit { (_) throws(SyncError) in
+            for victim in victims {
+                try rows.deleteAll(of: victim.id)
+                try lists.delete(victim.id)
+                answered[victim.cacheKey] = nil
+            }
+            keyPlaces = [:]
+        }
+        return victims.count
     }
 
     // MARK: - Rows

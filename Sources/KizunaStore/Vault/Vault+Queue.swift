@@ -15,7 +15,8 @@ extension Vault {
         return try refusals.all()
     }
 
-    /// Accepts writes, all or none. Durable when this returns.
+    /// Accepts writes, all or none. Durable when this returns. Gives those that now wait, with their place; one that was
+    /// folded into another is not among them.
     package func enqueue(_ entries: [QueueEntry], limit: Int) throws(SyncError) -> [QueueEntry] {
         try commit { (change) throws(SyncError) in
             guard depth + entries.count <= limit else {
@@ -24,7 +25,10 @@ extension Vault {
                     "The queue holds \(depth) writes and takes at most \(limit); wait until some are delivered.")
             }
             var stored: [QueueEntry] = []
-            for entry in entries { stored.append(try queue.append(entry)) }
+            for entry in entries {
+                guard case .no = try fold(entry, in: &change) else { continue }
+                stored.append(try queue.append(entry))
+            }
             depth += stored.count
             change.queued = stored
             for (table, added) in Dictionary(grouping: stored, by: \.table) {

@@ -37,47 +37,41 @@ package actor Vault {
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
         willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void
     ) throws(SyncError) {
-        let opened = try file.open(now: now)
-        do throws(SyncError) {
-            let meta = MetaTable(connection: opened.connection)
-            if let found = try meta.value("owner") {
-                guard found == owner else {
-                    throw SyncError(.storage, "The vault file belongs to another owner; it is left as it is.")
-                }
-            } else {
-                try meta.set("owner", to: owner)
-            }
-            depth = try QueueTable(connection: opened.connection).count()
-        } catch {
-            opened.connection.close()
-            throw error
+        let opened = try file.open(now: now) { (connection) throws(SyncError) in
+            try Self.claim(connection, for: owner)
+            // What the app must not lose is read now, so that damage to it shows before anything relies on it.
+            _ = try RefusalsTable(connection: connection).all()
+            return try QueueTable(connection: connection).all().count
         }
         opened.connection.willCommit = willCommit
         connection = opened.connection
         movedAside = opened.movedAside
+        depth = opened.found
         self.ticks = ticks
         self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")
         self.onChange = onChange
     }
 
-    /// Whose vault a file is; nil where there is none or it cannot be read.
-    package static func owner(of file: VaultFile, now: Date) -> String? {
-        peek(file, now: now) { (connection) throws(SyncError) in try MetaTable(connection: connection).value("owner") }
+    private static func claim(_ connection: SQLiteConnection, for owner: String) throws(SyncError) {
+        let meta = MetaTable(connection: connection)
+        guard let found = try meta.value("owner") else { return try meta.set("owner", to: owner) }
+        guard found == owner else {
+            throw SyncError(.storage, "The vault file belongs to another owner; it is left as it is.")
+        }
     }
 
-    /// How many writes wait in a vault that is not open.
-    package static func pendingCount(of file: VaultFile, now: Date) -> Int {
-        peek(file, now: now) { (connection) throws(SyncError) in try QueueTable(connection: connection).count() } ?? 0
+    /// Whose vault a file is; nil where there is none or it cannot be read. The file is left as it is.
+    package static func owner(of file: VaultFile) -> String? {
+        let found = try? file.peek { (connection) throws(SyncError) in
+            try MetaTable(connection: connection).value("owner")
+        }
+        return found ?? nil
     }
 
-    private static func peek<Result>(
-        _ file: VaultFile, now: Date, _ body: (SQLiteConnection) throws(SyncError) -> Result?
-    ) -> Result? {
-        guard let path = file.path, FileManager.default.fileExists(atPath: path),
-            let opened = try? file.open(now: now)
-        else { return nil }
-        defer { opened.connection.close() }
-        return try? body(opened.connection)
+    /// How many writes wait in a vault that is not open. The file is left as it is.
+    package static func pendingCount(of file: VaultFile) -> Int {
+        let found = try? file.peek { (connection) throws(SyncError) in try QueueTable(connection: connection).count() }
+        return (found ?? nil) ?? 0
     }
 
     /// How many writes wait for their verdict.
@@ -106,14 +100,14 @@ package actor Vault {
     ) throws(SyncError) -> Result {
         try ensureOpen()
         var change = VaultChange()
-        let depthBefore = depth
+        let before = (depth: depth, marks: marks, answered: answered, clearedAt: clearedAt)
         do throws(SyncError) {
             let result = try connection.transaction { () throws(SyncError) in try body(&change) }
             change.queueDepth = depth
             onChange(change)
             return result
         } catch {
-            depth = depthBefore
+            (depth, marks, answered, clearedAt) = before
             keyPlaces = [:]
             throw error
         }

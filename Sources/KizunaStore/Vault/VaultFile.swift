@@ -5,37 +5,85 @@ internal import KizunaCore
 package struct VaultFile: Sendable, Equatable {
     /// Nil keeps the vault in memory.
     package let path: String?
+    /// How long a write waits for another process that holds the file.
+    package let patience: Duration
 
-    package init(path: String?) { self.path = path }
+    package init(path: String?, patience: Duration = .seconds(5)) {
+        self.path = path
+        self.patience = patience
+    }
 
     package static let inMemory = VaultFile(path: nil)
 
     /// Opens the file, brings it to this version, and says where a damaged one was moved, if one was found.
-    func open(now: Date) throws(SyncError) -> (connection: SQLiteConnection, movedAside: String?) {
-        guard let path else { return (try connect(":memory:"), nil) }
+    ///
+    /// `check` reads what must be readable for the vault to work. Damage elsewhere is found when it is met: it leaves a
+    /// mark beside the file, and the next opening looks at the whole of it.
+    func open<Found>(
+        now: Date, check: (SQLiteConnection) throws(SyncError) -> Found
+    ) throws(SyncError) -> (connection: SQLiteConnection, movedAside: String?, found: Found) {
+        guard let path else {
+            let (connection, found) = try connect(":memory:", check)
+            return (connection, nil, found)
+        }
         try prepareFolder(of: path)
         do throws(SyncError) {
-            return (try connect(path), nil)
+            let (connection, found) = try connect(path, check)
+            return (connection, nil, found)
         } catch {
             guard error.code == .storeCorrupt else { throw error }
             let aside = try moveAside(path, now: now)
-            return (try connect(path), aside)
+            let (connection, found) = try connect(path, check)
+            return (connection, aside, found)
         }
     }
 
-    private func connect(_ path: String) throws(SyncError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path)
+    /// Reads from the file as it is: nothing is made, brought to this version, or moved aside. Nil where there is none.
+    func peek<Found>(_ read: (SQLiteConnection) throws(SyncError) -> Found) throws(SyncError) -> Found? {
+        guard let path, FileManager.default.fileExists(atPath: path) else { return nil }
+        let connection = try SQLiteConnection(path: path, patience: patience, mayCreate: false)
+        defer { connection.close() }
+        return try read(connection)
+    }
+
+    private func connect<Found>(
+        _ path: String, _ check: (SQLiteConnection) throws(SyncError) -> Found
+    ) throws(SyncError) -> (SQLiteConnection, Found) {
+        let connection = try SQLiteConnection(path: path, patience: patience)
         do throws(SyncError) {
+            // Before anything is written: a file of a newer version is left as it is.
+            try StoreSchema.ensureKnown(connection)
             // FULL: a queue entry survives power loss, not only a killed process.
             try connection.execute("PRAGMA trusted_schema = OFF")
             try connection.execute("PRAGMA journal_mode = WAL")
             try connection.execute("PRAGMA synchronous = FULL")
             try StoreSchema.migrate(connection)
-            return connection
+            try examineWhereMarked(path, connection)
+            let found = try check(connection)
+            connection.foundDamage = { Self.markDamaged(path) }
+            return (connection, found)
         } catch {
             connection.close()
             throw error
         }
+    }
+
+    // MARK: - Damage met while the vault was in use
+
+    private static func mark(of path: String) -> String { path + "-suspect" }
+
+    private static func markDamaged(_ path: String) {
+        // Where not even this can be written, the damage is met again, and so is this.
+        _ = FileManager.default.createFile(
+            atPath: mark(of: path), contents: nil, attributes: [.posixPermissions: 0o600])
+    }
+
+    /// Looks at every page of a file in which damage was met earlier.
+    private func examineWhereMarked(_ path: String, _ connection: SQLiteConnection) throws(SyncError) {
+        guard FileManager.default.fileExists(atPath: Self.mark(of: path)) else { return }
+        let verdict = try connection.first("PRAGMA quick_check(1)") { (row) throws(SyncError) in row.text(0) }
+        guard verdict == "ok" else { throw StoreFault.damaged }
+        try? FileManager.default.removeItem(atPath: Self.mark(of: path))
     }
 
     /// Makes the folder readable by this user alone, and the file too before SQLite creates it with other rights.
@@ -72,6 +120,7 @@ package struct VaultFile: Sendable, Equatable {
                 .storeCorrupt, "The store file is damaged and could not be moved aside; nothing was changed.",
                 underlying: error)
         }
+        try? FileManager.default.removeItem(atPath: Self.mark(of: path))
         return aside
     }
 }

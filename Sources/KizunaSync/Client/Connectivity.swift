@@ -19,6 +19,8 @@ package final class Connectivity: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Held while the listener is told, so that it never hears an older state after a newer one.
+    private let telling = Mutex(NetworkState())
     private let monitor: (any KizunaSyncPathMonitor)?
 
     package init(monitor: (any KizunaSyncPathMonitor)?) { self.monitor = monitor }
@@ -38,11 +40,17 @@ package final class Connectivity: Sendable {
     }
 
     private func change(_ edit: (inout NetworkState) -> Void) {
-        let told = state.withLock { state -> (NetworkState, (@Sendable (NetworkState) -> Void)?)? in
+        let isNews = state.withLock { state in
             let before = state.network
             edit(&state.network)
-            return before == state.network ? nil : (state.network, state.listener)
+            return before != state.network
         }
-        if let (network, listener) = told { listener?(network) }
+        guard isNews else { return }
+        telling.withLock { told in
+            let (network, listener) = state.withLock { ($0.network, $0.listener) }
+            guard network != told else { return }
+            told = network
+            listener?(network)
+        }
     }
 }

@@ -42,8 +42,8 @@ extension Engine {
     package func knownOwners() async throws -> [(owner: OwnerID, pending: Int)] {
         let present = try await handle()
         var known: [(owner: OwnerID, pending: Int)] = []
-        for owner in directory.owners(now: environment.wallClock()) where owner != present.owner {
-            known.append((owner, directory.pendingCount(of: owner, now: environment.wallClock())))
+        for owner in directory.owners() where owner != present.owner {
+            known.append((owner, directory.pendingCount(of: owner)))
         }
         known.append((present.owner, try await present.vault.pendingCount()))
         return known.sorted { $0.owner.text < $1.owner.text }

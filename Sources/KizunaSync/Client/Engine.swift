@@ -71,7 +71,7 @@ package final class Engine: ReadContext {
         let directory = VaultDirectory(
             dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
         self.directory = directory
-        let lastOwner = directory.lastOwner(now: environment.wallClock())
+        let lastOwner = directory.lastOwner()
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
         self.tokenSession = tokenSession
         guard let session = configuration.session ?? tokenSession else {
@@ -126,7 +126,8 @@ package final class Engine: ReadContext {
                 keyColumns: table.primaryKey,
                 types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
                 mintsKeys: table.mintsKeys,
-                references: table.references.mapValues { TableID(schema: table.schema, name: $0) })
+                references: table.references.mapValues { TableID(schema: table.schema, name: $0) },
+                completeness: table.completeness ?? configuration.completeness)
         }
         return facts
     }
@@ -134,7 +135,10 @@ package final class Engine: ReadContext {
     // MARK: - What reads and the queue ask
 
     package func tables(_ table: TableID) -> TableFacts {
-        facts[table] ?? TableFacts(types: TableTypes(patternEvaluation: configuration.patternEvaluation))
+        facts[table]
+            ?? TableFacts(
+                types: TableTypes(patternEvaluation: configuration.patternEvaluation),
+                completeness: configuration.completeness)
     }
     package var trust: ResponseTrust { configuration.responseTrust }
     package func credentials(generation: Int) -> OwnerMachine.Credentials {
@@ -144,6 +148,9 @@ package final class Engine: ReadContext {
 
     private var owners: OwnerRunner? { ownerBox.withLock { $0 } }
     package var isSessionSettled: Bool { owners?.credentials.isSettled ?? false }
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// The cache keys of live reads that are iterated.
+    package var iteratedKeys: Set<String> { Set(state.withLock { $0.reads.values.map(\.cacheKey) }) }
 
     /// The open vault; waits while the owner is changing.
     package func handle() async throws -> VaultHandle {
@@ -172,7 +179,20 @@ package final class Engine: ReadContext {
 
     /// Refreshes live reads that wait to be.
     package func hurryReads() {
-        for read in listeners.0 { read.foregrounded() }
+        for read in listeners.0 { read.hurry() }
+    }
+
+    /// Tries at once whatever waits, in the queue and in live reads.
+    package func hurry() {
+        listeners.1?.hurry()
+        hurryReads()
+    }
+
+    /// Allows requests again; a call cuts waits short even where they were allowed already.
+    package func enableNetwork() {
+        let wasEnabled = connectivity.network.isEnabled
+        connectivity.setEnabled(true)
+        if wasEnabled { hurry() }
     }
 
     /// Sends what waits; returns when nothing does.
@@ -185,14 +205,13 @@ package final class Engine: ReadContext {
     package func resetOwner() { owners?.reset() }
 
     package func close(isReplaced: Bool = false) async {
-        let (reads, queue, feeds, refusals) = state.withLock { state in
+        let ((reads, queue, feeds, refusals), gates) = state.withLock { state in
             defer { state = State(isClosed: true) }
-            return (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
+            return (Self.listeners(state), state.gates.values.flatMap(\.values))
         }
         events.end(isReplaced ? .engineReplaced : nil)
         connectivity.stop()
-        open(.settledSession)
-        open(.openVault)
+        for gate in gates { gate.open() }
         queue?.end()
         for read in reads { read.end() }
         status.end()
@@ -328,10 +347,12 @@ extension Engine {
         return isSessionSettled
     }
 
-    private var listeners: ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed]) {
-        state.withLock { state in
-            (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
-        }
+    private typealias Listeners = ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed])
+
+    private var listeners: Listeners { state.withLock { Self.listeners($0) } }
+
+    private static func listeners(_ state: State) -> Listeners {
+        (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
     }
 }
 
@@ -343,22 +364,22 @@ extension Engine {
         _ request: TableRequest, strategy: SequenceReadStrategy
     ) throws(SyncError) -> (read: LiveReadRunner, id: Int, mailbox: LatestMailbox<RawSnapshot>) {
         let isShared = strategy == .cacheFirstThenNetwork
-        if isShared, let read = state.withLock({ $0.shared[request.cacheKey] }), let joined = read.join() {
-            return (read, joined.id, joined.mailbox)
-        }
-        let read = LiveReadRunner(
+        let fresh = LiveReadRunner(
             request: request, strategy: strategy, context: self, network: connectivity.network,
             isSessionSettled: isSessionSettled)
-        guard let joined = read.join() else { throw SyncError(.closed, "The read ended at once.") }
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
-            state.reads[ObjectIdentifier(read)] = read
-            if isShared { state.shared[request.cacheKey] = read }
-            return false
+        let joined = state.withLock { state -> (LiveReadRunner, Int, LatestMailbox<RawSnapshot>)? in
+            guard !state.isClosed else { return nil }
+            if isShared, let read = state.shared[request.cacheKey], let joined = read.join() {
+                return (read, joined.id, joined.mailbox)
+            }
+            guard let joined = fresh.join() else { return nil }
+            state.reads[ObjectIdentifier(fresh)] = fresh
+            if isShared { state.shared[request.cacheKey] = fresh }
+            return (fresh, joined.id, joined.mailbox)
         }
-        guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
-        catchUp(read)
-        return (read, joined.id, joined.mailbox)
+        guard let joined else { throw SyncError(.closed, "The client is closed.") }
+        if joined.0 === fresh { catchUp(fresh) }
+        return joined
     }
 
     /// Tells a read that has just been registered what it may have missed, until nothing changed meanwhile.
@@ -376,12 +397,13 @@ extension Engine {
 
     /// Takes a collector out; the last one ends the read.
     package func leaveRead(_ read: LiveReadRunner, id: Int) {
-        guard read.leave(id) else { return }
-        state.withLock { state in
+        let isLast = state.withLock { state in
+            guard read.leave(id) else { return false }
             state.reads[ObjectIdentifier(read)] = nil
             if state.shared[read.cacheKey] === read { state.shared[read.cacheKey] = nil }
+            return true
         }
-        read.end()
+        if isLast { read.end() }
     }
 
     package func addFeed(_ feed: PendingFeed) throws(SyncError) -> Int {

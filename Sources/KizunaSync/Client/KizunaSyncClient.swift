@@ -80,10 +80,21 @@ public final class KizunaSyncClient: Sendable {
     }
 
     /// Allows requests again and tries at once whatever waits.
-    public func enableNetwork() async throws { try engine().connectivity.setEnabled(true) }
+    public func enableNetwork() async throws { try engine().enableNetwork() }
 
     /// Sends nothing from now on; requests that are out already get their answer. Not kept over a restart.
     public func disableNetwork() async throws { try engine().connectivity.setEnabled(false) }
+
+    /// Removes what the signed-in user's store holds: cached rows, and unsent and refused writes too unless they are kept.
+    ///
+    /// Live reads drop their rows at once and ask the server anew. An answer to a request that went out before is not
+    /// stored. Offline: the same; the rows come back when the server can be asked.
+    ///
+    /// - Throws: `SyncError` with code `engineUnavailable`, `closed`, or `storage` when the store cannot be written;
+    ///   nothing is removed then.
+    public func clearLocalData(keepingQueue: Bool = false) async throws {
+        try await engine().clearLocalData(keepingQueue: keepingQueue)
+    }
 
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
     ///
@@ -117,6 +128,9 @@ public final class KizunaSyncClient: Sendable {
         }
         await engine?.close()
     }
+
+    /// The outside world this client was made with; a scheduler of it runs by the same clock.
+    package var environment: SyncEnvironment { seams.environment ?? .live() }
 
     /// The running engine.
     package func engine() throws(SyncError) -> Engine {

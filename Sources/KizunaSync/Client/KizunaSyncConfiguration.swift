@@ -23,6 +23,11 @@ public struct KizunaSyncConfiguration: Sendable {
     /// Whether `like`, `ilike` and regular expressions are evaluated on the device. By default they are not: a row made
     /// offline shows in every search until the list is fetched again.
     public var patternEvaluation: KizunaPatternEvaluation
+    /// Whether reads ask for further pages until they hold every row; a table may say otherwise.
+    public var completeness: KizunaCompleteness
+    /// Whether an update or delete is folded into the insert of its row while that has never been sent: fewer requests,
+    /// and the same rows in the end. Off by default, since triggers and audit tables see each request.
+    public var compactsUnsentWrites = false
     /// What is known of the network path; nil believes the network to be up.
     public var networkAvailability: (any KizunaSyncPathMonitor)?
     /// Where log lines go.
@@ -37,7 +42,7 @@ public struct KizunaSyncConfiguration: Sendable {
         url: URL, publishableKey: String, dataDirectory: URL, session: (any SessionSource)? = nil,
         tables: [KizunaTable] = [], responseTrust: ResponseTrust = .anySession,
         signOutPolicy: SignOutPolicy = .keepSealed, identityPolicy: IdentityPolicy = .switchOwner,
-        patternEvaluation: KizunaPatternEvaluation = .never,
+        patternEvaluation: KizunaPatternEvaluation = .never, completeness: KizunaCompleteness = .asAnswered,
         networkAvailability: (any KizunaSyncPathMonitor)? = nil, log: any LogSink = SilentLogSink(),
         requestTimeout: Duration = .seconds(30), limits: KizunaSyncLimits = KizunaSyncLimits()
     ) {
@@ -50,6 +55,7 @@ public struct KizunaSyncConfiguration: Sendable {
         self.signOutPolicy = signOutPolicy
         self.identityPolicy = identityPolicy
         self.patternEvaluation = patternEvaluation
+        self.completeness = completeness
         self.networkAvailability = networkAvailability
         self.log = log
         self.requestTimeout = requestTimeout
@@ -72,11 +78,14 @@ public struct KizunaTable: Sendable {
     public var columns: [String: KizunaColumnType]
     /// Foreign keys: the column, and the table whose primary key it holds. A row waits for the row it refers to.
     public var references: [String: String]
+    /// Whether reads of this table ask for further pages until they hold every row; nil is what the configuration says.
+    public var completeness: KizunaCompleteness?
 
     /// Describes a table; everything but the name has a default.
     public init(
         _ name: String, schema: String = "public", primaryKey: [String] = ["id"], mintsKeys: Bool = true,
-        columns: [String: KizunaColumnType] = [:], references: [String: String] = [:]
+        columns: [String: KizunaColumnType] = [:], references: [String: String] = [:],
+        completeness: KizunaCompleteness? = nil
     ) {
         self.name = name
         self.schema = schema
@@ -84,6 +93,7 @@ public struct KizunaTable: Sendable {
         self.mintsKeys = mintsKeys
         self.columns = columns
         self.references = references
+        self.completeness = completeness
     }
 }
 
@@ -97,6 +107,8 @@ public struct KizunaSyncLimits: Sendable, Hashable {
     public var mutationBytes = 1_048_576
     /// Bytes of all cached answers; the least recently used go first, never one that is iterated.
     public var cacheBytes = 64 * 1_048_576
+    /// Bytes of one cached answer. A larger one is kept while a live read iterates it, and goes when it is not.
+    public var queryBytes = 4 * 1_048_576
     /// Cached requests.
     public var cachedQueries = 2_000
 

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import KizunaCore
 package import KizunaStore
 internal import KizunaTransport
@@ -23,25 +23,25 @@ package struct VaultDirectory: Sendable {
     private var note: String? { folder.map { "\($0)/last-owner" } }
 
     /// The owner whose vault was open last; nobody when there is no note or its vault cannot be read.
-    package func lastOwner(now: Date) -> OwnerID {
+    package func lastOwner() -> OwnerID {
         guard let note, let folder, let name = try? String(contentsOfFile: note, encoding: .utf8),
             name.utf8.allSatisfy({ JSONScanner.hexValue($0) != nil }),
-            let text = Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite"), now: now)
+            let text = Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite"))
         else { return .nobody }
         return OwnerID(text: text)
     }
 
     /// The owners that have a vault here.
-    package func owners(now: Date) -> [OwnerID] {
+    package func owners() -> [OwnerID] {
         guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
         return names.filter { $0.hasSuffix(".sqlite") }.compactMap { name in
-            Vault.owner(of: VaultFile(path: "\(folder)/\(name)"), now: now).map { OwnerID(text: $0) }
+            Vault.owner(of: VaultFile(path: "\(folder)/\(name)")).map { OwnerID(text: $0) }
         }
     }
 
     /// How many writes wait in a vault that is not open.
-    package func pendingCount(of owner: OwnerID, now: Date) -> Int {
-        Vault.pendingCount(of: file(of: owner), now: now)
+    package func pendingCount(of owner: OwnerID) -> Int {
+        Vault.pendingCount(of: file(of: owner))
     }
 
     /// Removes a vault's files.

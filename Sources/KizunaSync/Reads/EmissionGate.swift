@@ -36,10 +36,9 @@ package struct EmissionGate: Sendable {
         return failed(failure, hasRows: hasRows)
     }
 
-    /// The session did not settle in time: what is stored is shown, if anything is.
-    package mutating func sessionWaited(hasRows: Bool) -> Ruling {
-        guard !isOpen, hasRows else { return isOpen ? .open : .hold }
-        isOpen = true
-        return .open
+    /// The session did not settle in time: what is stored is shown, if anything is. Else nothing is said still, since
+    /// waiting for the session is not a failure.
+    package mutating func sessionWaited(hasRows: Bool) {
+        if hasRows { isOpen = true }
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KizunaCore
 package import KizunaPostgREST
 internal import KizunaStore
@@ -5,21 +6,24 @@ internal import KizunaStore
 // One-shot reads (spec reads §4): where the rows come from, and what happens when the server cannot be asked.
 
 extension Engine {
-    private static let sessionWait = Duration.seconds(10)
+    /// How long a read waits for a session that is still settling.
+    package static let sessionWait = Duration.seconds(10)
 
     package func readOnce(_ request: TableRequest, strategy: ReadStrategy) async throws -> RawSnapshot {
         guard request.isCacheable else {
-            throw SyncError(
-                .cacheMiss, "This read needs a list of rows: no single row, count, csv or other shape.",
-                table: request.table)
+            return try await passedThrough(request, isAllowed: strategy != .cacheOnly)
         }
         switch strategy {
         case .cacheOnly:
             return try await stored(request) ?? { throw nothingCached(request) }()
         case .cacheFirst:
-            if let snapshot = try await stored(request) { return snapshot }
+            if let snapshot = try await stored(request), snapshot.fetchedAt != nil { return snapshot }
             return try await fetched(request)
         case .networkFirst:
+            // Known down: the cached rows at once, without an attempt that may hang.
+            if !connectivity.network.isPathUp, let snapshot = try await stored(request), snapshot.fetchedAt != nil {
+                return snapshot
+            }
             do {
                 return try await fetched(request)
             } catch let error as SyncError where error.isReasonForCache {
@@ -36,64 +40,172 @@ extension Engine {
             table: request.table)
     }
 
+    // MARK: - The device
+
     /// What the device has, with the overlay; nil while nothing is known.
     private func stored(_ request: TableRequest) async throws -> RawSnapshot? {
-        let handle = try await handle()
-        let facts = tables(TableID(schema: request.schema, name: request.table))
-        let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
-        let image = try await handle.vault.image(
-            cacheKey: request.cacheKey, table: shape.table, usedAt: environment.wallClock())
+        let (image, shape) = try await image(request)
         var read = LiveReadMachine(shape: shape, cacheKey: request.cacheKey)
         read.loaded(image)
         let snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
         return snapshot.rows == nil ? nil : snapshot
     }
 
+    private func image(_ request: TableRequest) async throws -> (ListImage, ListShape) {
+        let handle = try await handle()
+        let facts = tables(TableID(schema: request.schema, name: request.table))
+        let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
+        let image = try await handle.vault.image(
+            cacheKey: request.cacheKey, table: shape.table, usedAt: environment.wallClock())
+        return (image, shape)
+    }
+
+    // MARK: - The server
+
     /// Asks the server, stores the answer, and gives what is then shown.
     private func fetched(_ request: TableRequest) async throws -> RawSnapshot {
-        guard connectivity.network.isEnabled else {
-            throw SyncError(.networkDisabled, "The network is switched off; nothing was sent.", table: request.table)
-        }
         var refusals = 0
         while true {
-            try await waitForSession(request)
-            let handle = try await handle()
-            do {
-                let outcome = try await ReadExchange.run(
+            let outcome = try await asking(request) { [self] handle in
+                try await ReadExchange.run(
                     request, cacheKey: request.cacheKey, in: self, handle: handle, noteTick: { _ in })
-                switch outcome {
-                case .stored, .outdated: break
-                case .untrusted: return emptyAnswer
-                case .refused where refusals < 3:
-                    refusals += 1
-                    continue
-                case .refused:
-                    try await environment.sleep(.milliseconds(300))
-                    refusals = 0
-                    continue
-                }
-            } catch let failure as Gateway.ReadFailure {
-                if let token = failure.rejectedToken { tokenRejected(token) }
-                throw failure.error
             }
-            guard var snapshot = try await stored(request) else { throw nothingCached(request) }
-            snapshot.isFromCache = false
-            return snapshot
+            switch outcome {
+            case .stored:
+                guard var snapshot = try await stored(request) else { throw cleared(request) }
+                if let handle = openHandle { await listStored(in: handle) }
+                snapshot.isFromCache = false
+                return snapshot
+            case .outdated: throw cleared(request)
+            case .untrusted: return try await untrusted(request)
+            case .unsettled: continue
+            case .refused:
+                refusals += 1
+                if refusals % 3 == 0 { try await environment.sleep(.milliseconds(300)) }
+            }
         }
     }
 
-    private var emptyAnswer: RawSnapshot {
-        RawSnapshot(
-            rows: [], isFromCache: false, fetchedAt: environment.wallClock(), hasPendingMutations: false,
-            refresh: .idle, isComplete: true)
+    private func cleared(_ request: TableRequest) -> SyncError {
+        SyncError(
+            .cacheMiss, "Local data was cleared while the server was asked; its answer was dropped.",
+            table: request.table)
+    }
+
+    /// An empty answer that is shown to this caller and not stored, with the queued writes it admits.
+    private func untrusted(_ request: TableRequest) async throws -> RawSnapshot {
+        let (image, shape) = try await image(request)
+        var fold = ListFold(shape: shape, base: [], elsewhere: image.known)
+        for entry in image.entries { fold.apply(entry) }
+        return RawSnapshot(
+            rows: fold.rows, isFromCache: false, fetchedAt: environment.wallClock(),
+            hasPendingMutations: fold.hasPendingMutations, refresh: .idle, isComplete: false)
+    }
+
+    /// Sends a request of a shape the store cannot hold, and gives the answer as it is.
+    package func passedThrough(_ request: TableRequest, isAllowed: Bool) async throws -> RawSnapshot {
+        guard isAllowed else {
+            throw SyncError(
+                .cacheMiss, "Only lists of rows are stored: no single row, count, CSV or other shape.",
+                table: request.table)
+        }
+        let (answer, response) = try await asking(request) { [self] handle in
+            let credentials = credentials(generation: handle.generation)
+            do {
+                let response = try await gateway.read(request, as: credentials)
+                return (try ShapedAnswer(response, to: request), Optional(response))
+            } catch let failure as Gateway.ReadFailure where failure.isNoRow(of: request) {
+                return (.nothing, nil)
+            }
+        }
+        return RawSnapshot(
+            answer: answer, count: request.count == nil ? nil : response.flatMap(AnswerRows.total),
+            fetchedAt: environment.wallClock())
+    }
+
+    /// Does something that needs the server: once the session has settled, and once more with a fresh token where the
+    /// first one was not accepted, or where the owner changed meanwhile.
+    private func asking<Answer: Sendable>(
+        _ request: TableRequest, _ body: @Sendable (VaultHandle) async throws -> Answer
+    ) async throws -> Answer {
+        var hasBeenRejected = false
+        while true {
+            guard connectivity.network.isEnabled else {
+                throw SyncError(
+                    .networkDisabled, "The network is switched off; nothing was sent.", table: request.table)
+            }
+            try await waitForSession(request)
+            let handle = try await handle()
+            do {
+                return try await body(handle)
+            } catch let failure as Gateway.ReadFailure {
+                guard let token = failure.rejectedToken else { throw failure.error }
+                tokenRejected(token)
+                guard !hasBeenRejected else { throw failure.error }
+                hasBeenRejected = true
+            } catch let error as SyncError where error.code == .closed && !isClosed {
+                // The owner changed and its store was closed: ask again as the new one.
+                try Task.checkCancellation()
+            }
+        }
     }
 
     private func waitForSession(_ request: TableRequest) async throws {
         guard !isSessionSettled else { return }
         guard try await settled(within: Self.sessionWait) else {
+            if isClosed { throw SyncError(.closed, "The client is closed.") }
             throw SyncError(
                 .sessionNotSettled, "The session did not settle in time; nothing was sent.", table: request.table)
         }
+    }
+}
+
+extension RawSnapshot {
+    /// The server's answer to a request whose shape the store cannot hold.
+    fileprivate init(answer: ShapedAnswer, count: Int?, fetchedAt: Date) {
+        self.init(
+            rows: nil, isFromCache: false, fetchedAt: fetchedAt, hasPendingMutations: false, refresh: .idle,
+            isComplete: false)
+        self.answer = answer
+        self.count = count
+    }
+}
+
+extension ShapedAnswer {
+    /// Reads an answer in the shape it was asked for.
+    fileprivate init(_ response: WireResponse, to request: TableRequest) throws(SyncError) {
+        if request.isHead || response.status == 204 {
+            self = .nothing
+            return
+        }
+        switch request.shape {
+        case .csv: self = .text(response.body)
+        case .explain where response.headers["content-type"]?.contains("json") != true: self = .text(response.body)
+        case .rows, .single, .maybeSingle, .geojson, .explain:
+            guard let json = try? RawJSON(validating: response.body), json.isOfKind(of: request) else {
+                throw SyncError(
+                    .malformedAnswer, "The answer is not JSON of the shape asked for.", table: request.table)
+            }
+            self = .json(json)
+        }
+    }
+}
+
+extension RawJSON {
+    fileprivate func isOfKind(of request: TableRequest) -> Bool {
+        switch request.shape {
+        case .rows: kind == .array
+        case .single, .maybeSingle, .geojson: kind == .object
+        case .csv, .explain: true
+        }
+    }
+}
+
+extension Gateway.ReadFailure {
+    /// Whether the server says that no row matches a request for one or none.
+    fileprivate func isNoRow(of request: TableRequest) -> Bool {
+        request.shape == .maybeSingle && error.server?.code == "PGRST116"
+            && error.server?.details?.contains("0 rows") == true
     }
 }
 

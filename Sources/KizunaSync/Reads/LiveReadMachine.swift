@@ -131,7 +131,11 @@ package struct LiveReadMachine: Sendable {
                 for entry in queued { fold.apply(entry) }
             }
         }
-        return followRefusals(change) || !ended.isEmpty
+        let rewritten = change.rewritten.filter { $0.table == table }
+        for entry in rewritten {
+            if let at = entries.firstIndex(where: { $0.id == entry.id }) { entries[at] = entry }
+        }
+        return followRefusals(change) || !ended.isEmpty || !rewritten.isEmpty
     }
 
     private mutating func followRefusals(_ change: VaultChange) -> Bool {

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// Runs one live read: feeds its two machines, does what they say, and hands snapshots to its collectors.
 ///
-/// State is guarded by one mutex; effects run after it is released, in order. Both machines stand behind the same
-/// mutex since a stored answer changes rows and refresh state at once, and collectors must see that as one emission.
+/// State is guarded by one mutex; effects run after it is released. Both machines stand behind the same mutex since a
+/// stored answer changes rows and refresh state at once, and collectors must see that as one emission. Snapshots are
+/// put into the mailboxes under it too, so that no collector sees an older one after a newer one.
 package final class LiveReadRunner: Sendable {
     private struct State {
         var read: LiveReadMachine
@@ -15,7 +16,8 @@ package final class LiveReadRunner: Sendable {
         var handle: VaultHandle?
         /// Handles of an older generation come too late.
         var generation = 0
-        var isDisabled: Bool
+        var network: NetworkState
+        var isSessionSettled: Bool
         var ownTick: Tick?
         var hasBegun = false
         var shown: RawSnapshot?
@@ -51,7 +53,7 @@ package final class LiveReadRunner: Sendable {
                 refresh: RefreshMachine(
                     isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionSettled: isSessionSettled,
                     stallsAtFirstFailure: strategy == .networkFirstThenCache),
-                gate: EmissionGate(strategy), isDisabled: !network.isEnabled))
+                gate: EmissionGate(strategy), network: network, isSessionSettled: isSessionSettled))
     }
 
     // MARK: - Collectors
@@ -79,9 +81,8 @@ package final class LiveReadRunner: Sendable {
     /// Ends the read for all its collectors.
     package func end(_ end: Result<Void, any Error> = .success(())) {
         step { state in
-            guard state.end == nil else { return [] }
             state.end = end
-            return state.refresh.handle(.ended)
+            return []
         }
     }
 
@@ -90,9 +91,9 @@ package final class LiveReadRunner: Sendable {
     /// A vault is open for this read: what it holds is loaded, in line with its changes.
     package func vaultOpened(_ handle: VaultHandle) {
         let isNew = state.withLock { state in
-            guard handle.generation >= state.generation, state.handle?.generation != handle.generation else {
-                return false
-            }
+            guard state.end == nil, handle.generation >= state.generation,
+                state.handle?.generation != handle.generation
+            else { return false }
             state.generation = handle.generation
             state.handle = handle
             return true
@@ -142,18 +143,30 @@ package final class LiveReadRunner: Sendable {
 
     package func networkChanged(_ network: NetworkState) {
         refresh { state in
-            state.isDisabled = !network.isEnabled
-            return state.refresh.handle(.pathChanged(isUp: network.isPathUp))
-                + state.refresh.handle(.networkSwitched(isEnabled: network.isEnabled))
+            let before = state.network
+            state.network = network
+            var effects: [RefreshMachine.Effect] = []
+            if network.isPathUp != before.isPathUp {
+                effects += state.refresh.handle(.pathChanged(isUp: network.isPathUp))
+            }
+            if network.isEnabled != before.isEnabled {
+                effects += state.refresh.handle(.networkSwitched(isEnabled: network.isEnabled))
+            }
+            return effects
         }
     }
 
     package func sessionChanged(isSettled: Bool) {
-        refresh { $0.refresh.handle(.sessionChanged(isSettled: isSettled)) }
+        refresh { state in
+            state.isSessionSettled = isSettled
+            restartSessionTimer(&state)
+            return state.refresh.handle(.sessionChanged(isSettled: isSettled))
+        }
     }
 
-    package func foregrounded() {
-        refresh { $0.refresh.handle(.foregrounded) }
+    /// Whatever waits is tried now.
+    package func hurry() {
+        refresh { $0.refresh.handle(.hurried) }
     }
 
     private func concerns(_ change: VaultChange) -> Bool {
@@ -166,10 +179,8 @@ package final class LiveReadRunner: Sendable {
             guard state.handle?.generation == generation else { return [] }
             state.read.loaded(image)
             guard strategy != .cacheOnly else { return [] }
-            if !state.hasBegun {
-                state.hasBegun = true
-                if !state.gate.isOpen { startSessionTimer(&state) }
-            }
+            state.hasBegun = true
+            restartSessionTimer(&state)
             return state.refresh.handle(.needed)
         }
     }
@@ -181,37 +192,44 @@ package final class LiveReadRunner: Sendable {
 
     // MARK: - The step
 
-    /// Takes one input: the machines decide under the lock, snapshots and effects follow after it.
+    /// Takes one input: the machines decide and the collectors are told under the lock, effects follow after it. An
+    /// ended read takes nothing.
     private func step(_ body: (inout State) -> [RefreshMachine.Effect]) {
-        let (effects, told) = state.withLock { state in
-            let effects = body(&state)
-            return (effects, deliveries(&state))
+        let effects = state.withLock { state -> [RefreshMachine.Effect] in
+            guard state.end == nil else { return [] }
+            var effects = body(&state)
+            if state.end == nil { rule(&state) }
+            if let end = state.end {
+                effects += state.refresh.handle(.ended)
+                finish(&state, end)
+            } else {
+                tell(&state)
+            }
+            return effects
         }
-        for deliver in told { deliver() }
         for effect in effects { perform(effect) }
     }
 
-    /// What collectors are to be told now.
-    private func deliveries(_ state: inout State) -> [@Sendable () -> Void] {
-        if state.end == nil { rule(&state) }
-        if let end = state.end {
-            let collectors = state.collectors.values
-            state.collectors = [:]
-            state.handle = nil
-            state.sessionTimer?.cancel()
-            return collectors.map { mailbox in { mailbox.finish(end) } }
-        }
-        guard state.gate.isOpen, state.read.isLive || state.shown != nil else { return [] }
+    private func finish(_ state: inout State, _ end: Result<Void, any Error>) {
+        for mailbox in state.collectors.values { mailbox.finish(end) }
+        state.collectors = [:]
+        state.handle = nil
+        state.sessionTimer?.cancel()
+        state.sessionTimer = nil
+    }
+
+    private func tell(_ state: inout State) {
+        guard state.gate.isOpen, state.read.isLive || state.shown != nil else { return }
         let next = state.read.snapshot(refresh: state.refresh.state, isCacheOnly: strategy == .cacheOnly)
-        guard next != state.shown else { return [] }
+        guard next != state.shown else { return }
         state.shown = next
-        return state.collectors.values.map { mailbox in { mailbox.put(next) } }
+        for mailbox in state.collectors.values { mailbox.put(next) }
     }
 
     /// A read that asks the server first shows its rows, or fails, when it learns that the network is down.
     private func rule(_ state: inout State) {
         guard !state.gate.isOpen, state.read.isLive, state.hasBegun, state.refresh.state == .paused else { return }
-        let ruling = state.gate.paused(isDisabled: state.isDisabled, hasRows: state.read.hasRows)
+        let ruling = state.gate.paused(isDisabled: !state.network.isEnabled, hasRows: state.read.hasRows)
         if case .fail(let error) = ruling { state.end = .failure(error) }
     }
 
@@ -234,60 +252,91 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
+    /// Runs while a read that asks the server first has shown nothing and the session has not settled.
+    private func restartSessionTimer(_ state: inout State) {
+        state.sessionTimer?.cancel()
+        state.sessionTimer = nil
+        guard state.hasBegun, !state.gate.isOpen, !state.isSessionSettled else { return }
+        state.sessionTimer = context.environment.clock.schedule(after: Engine.sessionWait) { [weak self] in
+            self?.step { state in
+                if !state.isSessionSettled { state.gate.sessionWaited(hasRows: state.read.hasRows) }
+                return []
+            }
+        }
+    }
+
     // MARK: - Asking
 
     private func send(_ attempt: Int) {
-        guard let handle = state.withLock({ $0.handle }) else { return }
+        let handle = state.withLock { state in state.refresh.attempt == attempt ? state.handle : nil }
+        guard let handle else { return }
         let ticket = context.environment.spawn { [self] in
-            let event = await ask(attempt, handle)
+            let answer = await ask(attempt, handle)
             step { state in
                 state.sends[attempt] = nil
-                guard let event, state.handle?.generation == handle.generation else { return [] }
-                if case .answerStored = event {
-                    state.gate.answered()
-                    state.read.confirmed()
-                }
-                if case .failed(attempt, let failure, _) = event, state.refresh.attempt == attempt {
-                    if case .fail(let error) = state.gate.failed(failure, hasRows: state.read.hasRows) {
-                        state.end = .failure(error)
-                        return state.refresh.handle(.ended)
-                    }
-                }
-                return state.refresh.handle(event)
+                guard state.handle?.generation == handle.generation, state.refresh.attempt == attempt else { return [] }
+                return take(answer.event, &state)
             }
+            if let token = answer.rejectedToken { context.tokenRejected(token) }
         }
-        state.withLock { state in
-            if state.refresh.attempt == attempt { state.sends[attempt] = ticket }
+        let isCurrent = state.withLock { state in
+            guard state.refresh.attempt == attempt else { return false }
+            state.sends[attempt] = ticket
+            return true
         }
+        if !isCurrent { ticket.cancel() }
     }
 
-    private func ask(_ attempt: Int, _ handle: VaultHandle) async -> RefreshMachine.Event? {
+    /// Takes the outcome of the attempt that is out.
+    private func take(_ event: RefreshMachine.Event?, _ state: inout State) -> [RefreshMachine.Effect] {
+        guard let event else { return [] }
+        switch event {
+        case .answerStored:
+            // Another request of this query was answered later and stored before: as fresh as this one.
+            state.gate.answered()
+            state.read.confirmed()
+        case .failed(_, let failure, _):
+            if case .fail(let error) = state.gate.failed(failure, hasRows: state.read.hasRows) {
+                state.end = .failure(error)
+            }
+        case .tokenRejected(_, let failure) where state.refresh.isTokenRejectedAgain:
+            if case .fail(let error) = state.gate.failed(failure, hasRows: state.read.hasRows) {
+                state.end = .failure(error)
+            }
+        default: break
+        }
+        return state.refresh.handle(event)
+    }
+
+    private func ask(
+        _ attempt: Int, _ handle: VaultHandle
+    ) async -> (event: RefreshMachine.Event?, rejectedToken: String?) {
         do {
             let outcome = try await ReadExchange.run(request, cacheKey: cacheKey, in: context, handle: handle) { tick in
-                state.withLock { $0.ownTick = tick }
+                state.withLock { if $0.refresh.attempt == attempt { $0.ownTick = tick } }
             }
             switch outcome {
-            case .stored: return .answerStored(attempt: attempt)
-            case .refused: return .answerRefused(attempt: attempt)
-            case .untrusted: return .answerUntrusted(attempt: attempt)
-            case .outdated: return nil
+            case .stored:
+                await context.listStored(in: handle)
+                return (.answerStored(attempt: attempt), nil)
+            case .refused: return (.answerRefused(attempt: attempt), nil)
+            case .untrusted: return (.answerUntrusted(attempt: attempt), nil)
+            case .outdated, .unsettled: return (nil, nil)
             }
         } catch let failure as Gateway.ReadFailure {
-            if let token = failure.rejectedToken { context.tokenRejected(token) }
-            return .failed(attempt: attempt, failure: failure.error, retryAfter: failure.retryAfter)
-        } catch let error as SyncError {
-            return .failed(attempt: attempt, failure: error, retryAfter: nil)
-        } catch {
-            return nil
-        }
-    }
-
-    private func startSessionTimer(_ state: inout State) {
-        state.sessionTimer = context.environment.clock.schedule(after: .seconds(10)) { [weak self] in
-            self?.step { state in
-                _ = state.gate.sessionWaited(hasRows: state.read.hasRows)
-                return []
+            if let token = failure.rejectedToken {
+                return (.tokenRejected(attempt: attempt, failure: failure.error), token)
             }
+            return (.failed(attempt: attempt, failure: failure.error, retryAfter: failure.retryAfter), nil)
+        } catch let error as SyncError {
+            return (.failed(attempt: attempt, failure: error, retryAfter: nil), nil)
+        } catch {
+            // Cancelled by this runner: nobody waits for it. By anyone else: no answer came.
+            guard !Task.isCancelled else { return (nil, nil) }
+            let failure = SyncError(
+                .connectivity, "The request was given up before an answer came; it is tried again.",
+                table: request.table, underlying: error)
+            return (.failed(attempt: attempt, failure: failure, retryAfter: nil), nil)
         }
     }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import KizunaCore
+package import KizunaCore
 
 /// One emission of a read. Its fields are true together.
 ///
@@ -17,8 +17,12 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
     public let hasPendingMutations: Bool
     /// How the refresh behind the read stands.
     public let refresh: RefreshState
-    /// Whether the rows are all that the server has for this request, as far as its answer told.
+    /// Whether the rows are proved to be all that the server has for this request: its count or the request's limit was
+    /// reached, or it had none. False where nothing proves it, since a server cuts long answers without a word; see
+    /// `KizunaCompleteness.pagesUntilComplete`.
     public let isComplete: Bool
+    /// How many rows match, where the request asked for a `count`.
+    public let count: Int?
     private let shown: [ListFold.Row]
 
     /// How each row of `result` stands, in the same order, so that a list needs no second stream to mark its rows.
@@ -26,8 +30,9 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
 
     package init(
         result: Value?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
-        isComplete: Bool, shown: [ListFold.Row] = []
+        isComplete: Bool, count: Int? = nil, shown: [ListFold.Row] = []
     ) {
+        self.count = count
         self.shown = shown
         self.result = result
         self.isFromCache = isFromCache
@@ -71,6 +76,9 @@ package struct RawSnapshot: Sendable, Equatable {
     package var hasPendingMutations: Bool
     package var refresh: RefreshState
     package var isComplete: Bool
+    /// The answer of a request whose shape is not rows.
+    package var answer: ShapedAnswer?
+    package var count: Int?
 
     package init(
         rows: [ListFold.Row]?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
@@ -83,4 +91,13 @@ package struct RawSnapshot: Sendable, Equatable {
         self.refresh = refresh
         self.isComplete = isComplete
     }
+}
+
+/// An answer the cache cannot hold.
+package enum ShapedAnswer: Sendable, Equatable {
+    /// One JSON value of any kind.
+    case json(RawJSON)
+    case text([UInt8])
+    /// No row matched, or only headers were asked for.
+    case nothing
 }

@@ -29,10 +29,11 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
 
     /// One collection. Not to be shared between tasks.
     public final class Iterator: AsyncIteratorProtocol {
-        private let client: KizunaSyncClient
-        private let request: TableRequest
-        private let readStrategy: SequenceReadStrategy
-        private var running: Running?
+        private enum Phase {
+            case fresh
+            case running(Running)
+            case ended
+        }
 
         private struct Running {
             let engine: Engine
@@ -42,38 +43,75 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
             let decoder: SnapshotDecoder<Value>
         }
 
+        private let client: KizunaSyncClient
+        private let request: TableRequest
+        private let readStrategy: SequenceReadStrategy
+        private var phase = Phase.fresh
+
         init(client: KizunaSyncClient, request: TableRequest, readStrategy: SequenceReadStrategy) {
             self.client = client
             self.request = request
             self.readStrategy = readStrategy
         }
 
-        deinit {
-            if let running { running.engine.leaveRead(running.read, id: running.id) }
-        }
+        deinit { leave() }
 
-        /// The next snapshot; nil when the client has closed.
+        /// The next snapshot; nil when the client has closed, and after the end.
+        ///
+        /// A request whose answer cannot be stored (one row, a count, CSV) gives the server's answer once, then nil.
         ///
         /// - Throws: `SyncError` for a failure the read cannot recover from (a row that does not decode, a store that
         ///   cannot be read, the client closed before the iteration began); `CancellationError` when the calling task is
-        ///   cancelled. A refresh that fails is none: it is told in `refresh`.
+        ///   cancelled. A refresh that fails is none: it is told in `refresh`. Either ends the iteration.
         public func next() async throws -> QuerySnapshot<Value>? {
-            if running == nil { running = try start() }
-            guard let running, let snapshot = try await running.mailbox.next() else { return nil }
+            do {
+                switch phase {
+                case .ended: return nil
+                case .running(let running): return try await next(running)
+                case .fresh:
+                    let engine = try client.engine()
+                    guard request.isCacheable else {
+                        phase = .ended
+                        return try await answer(engine)
+                    }
+                    let running = try start(engine)
+                    phase = .running(running)
+                    return try await next(running)
+                }
+            } catch {
+                leave()
+                throw error
+            }
+        }
+
+        private func next(_ running: Running) async throws -> QuerySnapshot<Value>? {
+            guard let snapshot = try await running.mailbox.next() else {
+                leave()
+                return nil
+            }
             return try running.decoder.decode(snapshot)
         }
 
-        private func start() throws -> Running {
-            let engine = try client.engine()
-            guard request.isCacheable else {
-                throw SyncError(
-                    .cacheMiss, "A live read needs a list of rows: no single row, count, csv or other shape.",
-                    table: request.table)
+        /// The server's answer of a shape the store cannot hold; nil when the client closed meanwhile.
+        private func answer(_ engine: Engine) async throws -> QuerySnapshot<Value>? {
+            do {
+                let snapshot = try await engine.passedThrough(request, isAllowed: readStrategy != .cacheOnly)
+                return try SnapshotDecoder<Value>(table: request.table, log: engine.environment.log).decode(snapshot)
+            } catch let error as SyncError where error.code == .closed {
+                return nil
             }
+        }
+
+        private func start(_ engine: Engine) throws -> Running {
             let (read, id, mailbox) = try engine.joinRead(request, strategy: readStrategy)
             return Running(
                 engine: engine, read: read, id: id, mailbox: mailbox,
                 decoder: SnapshotDecoder(table: request.table, log: engine.environment.log))
+        }
+
+        private func leave() {
+            if case .running(let running) = phase { running.engine.leaveRead(running.read, id: running.id) }
+            phase = .ended
         }
     }
 }

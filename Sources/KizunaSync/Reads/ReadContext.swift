@@ -13,6 +13,8 @@ package protocol ReadContext: AnyObject, Sendable {
     func credentials(generation: Int) -> OwnerMachine.Credentials
     /// The server did not accept this token.
     func tokenRejected(_ token: String)
+    /// A list was stored, so that others may have to go.
+    func listStored(in handle: VaultHandle) async
 }
 
 /// What the configuration says of one table.
@@ -22,11 +24,13 @@ package struct TableFacts: Sendable {
     package let mintsKeys: Bool
     /// Foreign keys: column, and the table whose key it holds.
     package let references: [String: TableID]
+    package let completeness: KizunaCompleteness
 
     package init(
         keyColumns: [String] = ["id"], types: TableTypes = TableTypes(), mintsKeys: Bool = true,
-        references: [String: TableID] = [:]
+        references: [String: TableID] = [:], completeness: KizunaCompleteness = .asAnswered
     ) {
+        self.completeness = completeness
         self.keyColumns = keyColumns
         self.types = types
         self.mintsKeys = mintsKeys
@@ -44,46 +48,6 @@ public enum ResponseTrust: Sendable, Hashable {
     case anySession
     /// An empty answer is stored only for a signed-in user; a signed-out read of an empty table stays `refreshing`.
     case authenticatedSessionOnly
-}
-
-/// One request to the server for rows, from the tick it takes to the answer in the vault.
-package enum ReadExchange {
-    package enum Outcome: Sendable {
-        case stored
-        case refused
-        case outdated
-        case untrusted
-    }
-
-    /// Asks the server and stores the answer. `noteTick` is told the request's tick before it leaves.
-    package static func run(
-        _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: VaultHandle,
-        noteTick: (Tick) -> Void
-    ) async throws -> Outcome {
-        let credentials = context.credentials(generation: handle.generation)
-        let table = TableID(schema: request.schema, name: request.table)
-        let facts = context.tables(table)
-        let askedAt = context.ticks.next()
-        noteTick(askedAt)
-        let response = try await context.gateway.read(request, as: credentials)
-        let answer = try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
-        if answer.rows.isEmpty, context.trust == .authenticatedSessionOnly, credentials == .anonymous {
-            return .untrusted
-        }
-        try Task.checkCancellation()
-        let outcome = try await handle.vault.store(
-            ListAnswer(
-                cacheKey: cacheKey, table: table,
-                embedded: request.embeddedTables.map { TableID(schema: request.schema, name: $0) },
-                parameters: request.parameters, body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
-                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt,
-                fetchedAt: context.environment.wallClock()))
-        return switch outcome {
-        case .stored, .superseded: .stored
-        case .olderThanTable: .refused
-        case .olderThanClear: .outdated
-        }
-    }
 }
 
 extension TableRequest {

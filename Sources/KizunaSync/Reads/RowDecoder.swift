@@ -45,11 +45,28 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
 
     func decode(_ snapshot: RawSnapshot) throws(SyncError) -> QuerySnapshot<Value> {
         var shown = snapshot.rows ?? []
-        let result = try snapshot.rows == nil ? nil : value(&shown)
+        let result: Value?
+        if let answer = snapshot.answer {
+            result = try value(answer)
+        } else {
+            result = try snapshot.rows == nil ? nil : value(&shown)
+        }
         return QuerySnapshot(
             result: result, isFromCache: snapshot.isFromCache, fetchedAt: snapshot.fetchedAt,
             hasPendingMutations: snapshot.hasPendingMutations, refresh: snapshot.refresh,
-            isComplete: snapshot.isComplete, shown: shown)
+            isComplete: snapshot.isComplete, count: snapshot.count, shown: shown)
+    }
+
+    private func value(_ answer: ShapedAnswer) throws(SyncError) -> Value? {
+        switch answer {
+        case .nothing: return nil
+        case .json(let json): return try decoder.decode(Value.self, from: json, table: table)
+        case .text(let bytes):
+            if let text = String(decoding: bytes, as: UTF8.self) as? Value { return text }
+            throw SyncError(
+                .decoding, "This answer is text and decodes as String alone; ask for it with as: String.self.",
+                table: table)
+        }
     }
 
     /// The rows as the app's type; rows that are left out are taken from `shown` too.

@@ -4,8 +4,8 @@ package import KizunaCore
 ///
 /// Phases, and where each may go:
 /// - `idle`: nothing is wanted. → `attempting` or `held` when a refresh is needed.
-/// - `held`: a refresh is wanted but nothing may be sent (network switched off, or session unsettled).
-///   → `attempting` when it may.
+/// - `held`: a refresh is wanted but nothing may be sent (network switched off, session unsettled, or another owner's
+///   rows not loaded yet). → `attempting` when it may.
 /// - `attempting`: a request is out. → `idle` (stored), `attempting` (refused as too old), `waiting` (failed), `held`.
 /// - `waiting`: the next attempt is booked. → `attempting` (timer, network back, session, foreground), `held`.
 /// - `ended`: the read is over. Terminal.
@@ -13,10 +13,12 @@ package import KizunaCore
 /// Invariants:
 /// - R1: at most one attempt is out, and only an event of that attempt can end it.
 /// - R2: while a refresh is wanted and may be sent, an attempt is out or a timer runs. Nothing waits for luck.
-/// - R3: while the network is switched off or the session unsettled, no attempt starts.
+/// - R3: while the network is switched off, the session unsettled or the rows not loaded, no attempt starts.
 /// - R4: `stalled` is published at the fourth failure in a row, never while the network is known to be down, and its
-///   cause stays until the state is left.
+///   cause stays until the state is left. Waiting for the network or the session is no failure and forgets the former.
 /// - R5: a refused answer is not a failure; after three refusals in a row the repeat waits 300 ms.
+/// - R6: the first token the server does not accept is no failure, since a fresh one is asked for; a second in a row
+///   is, and then a new session does not cut the wait short, so that two parties who disagree cannot spin.
 package struct RefreshMachine: Sendable {
     /// What happens to a refresh.
     package enum Event: Sendable {
@@ -24,7 +26,7 @@ package struct RefreshMachine: Sendable {
         case needed
         /// Local data was cleared: an answer still under way is worthless, ask anew.
         case cleared
-        /// Another owner's rows are read from now on.
+        /// Another owner's rows are read from now on; `needed` follows when they are loaded.
         case ownerChanged
         case answerStored(attempt: Int)
         /// The answer was older than the table's last change.
@@ -32,13 +34,16 @@ package struct RefreshMachine: Sendable {
         /// The answer was an empty one that is not trusted from an anonymous session.
         case answerUntrusted(attempt: Int)
         case failed(attempt: Int, failure: SyncError, retryAfter: Duration?)
+        /// The server did not accept the session's token.
+        case tokenRejected(attempt: Int, failure: SyncError)
         case timerFired(timer: Int)
         /// What the path monitor believes; true also when there is none.
         case pathChanged(isUp: Bool)
         /// `enableNetwork()` or `disableNetwork()`.
         case networkSwitched(isEnabled: Bool)
         case sessionChanged(isSettled: Bool)
-        case foregrounded
+        /// Whatever waits is to be tried now: the app came to the foreground, or asked for it.
+        case hurried
         case ended
     }
 
@@ -59,6 +64,15 @@ package struct RefreshMachine: Sendable {
         case ended
     }
 
+    /// Where the machine stands, without what belongs to it.
+    package enum Stage: Sendable, CaseIterable {
+        case idle
+        case held
+        case attempting
+        case waiting
+        case ended
+    }
+
     private var phase: Phase = .idle
     private var published: RefreshState
     private var isPathUp: Bool
@@ -67,6 +81,8 @@ package struct RefreshMachine: Sendable {
     private var failures = 0
     private var refusals = 0
     private var untrusted = 0
+    private var rejections = 0
+    private var awaitsRows = false
     private var stallCause: SyncError?
     private var lastID = 0
     /// One for a read that must ask the server before it shows anything, until the server has answered once.
@@ -75,7 +91,8 @@ package struct RefreshMachine: Sendable {
     private static let schedule = RetrySchedule.refresh
     private static let refusalsUntilPause = 3
     private static let refusalPause = Duration.milliseconds(300)
-    private static let longestRetryAfter = Duration.seconds(600)
+    /// A refresh is tried at most a minute apart, whatever the server asks for (seed "Refresh lifecycle").
+    private static let longestRetryAfter = Duration.seconds(60)
 
     package init(
         isPathUp: Bool, isEnabled: Bool, isSessionSettled: Bool, stallsAtFirstFailure: Bool = false
@@ -90,10 +107,23 @@ package struct RefreshMachine: Sendable {
     /// The state as last published.
     package var state: RefreshState { published }
 
-    /// Whether a request of this machine is out.
+    package var stage: Stage {
+        switch phase {
+        case .idle: .idle
+        case .held: .held
+        case .attempting: .attempting
+        case .waiting: .waiting
+        case .ended: .ended
+        }
+    }
+
+    /// The attempt that is out, if one is.
     package var attempt: Int? {
         if case .attempting(let attempt) = phase { attempt } else { nil }
     }
+
+    /// Whether the server did not accept the token before this one either.
+    package var isTokenRejectedAgain: Bool { rejections > 0 }
 
     /// Takes one event and says what to do about it.
     package mutating func handle(_ event: Event) -> [Effect] {
@@ -101,11 +131,19 @@ package struct RefreshMachine: Sendable {
         var effects: [Effect] = []
         switch event {
         case .needed:
-            if phase == .idle { begin(&effects) }
-        case .cleared, .ownerChanged:
+            if phase == .idle || awaitsRows {
+                awaitsRows = false
+                begin(&effects)
+            }
+        case .cleared:
             abandon(&effects)
             resetCounts()
             begin(&effects)
+        case .ownerChanged:
+            abandon(&effects)
+            resetCounts()
+            awaitsRows = true
+            hold(&effects)
         case .answerStored(let attempt):
             guard phase == .attempting(attempt) else { return [] }
             resetCounts()
@@ -130,8 +168,15 @@ package struct RefreshMachine: Sendable {
             noteFailure(failure)
             let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
             wait(max(Self.schedule.wait(afterFailure: failures), asked), &effects)
+        case .tokenRejected(let attempt, let failure):
+            guard phase == .attempting(attempt) else { return [] }
+            let before = rejections
+            if before > 0 { noteFailure(failure) }
+            rejections = before + 1
+            wait(Self.schedule.wait(afterFailure: failures), &effects)
         case .timerFired(let timer):
             guard phase == .waiting(timer: timer) else { return [] }
+            phase = .held
             begin(&effects)
         case .pathChanged(let isUp):
             let cameBack = isUp && !isPathUp
@@ -145,12 +190,17 @@ package struct RefreshMachine: Sendable {
         case .sessionChanged(let isSettled):
             isSessionSettled = isSettled
             if isSettled {
-                hurry(&effects)
+                if rejections < 2 {
+                    hurry(&effects)
+                } else if phase == .held {
+                    wait(Self.schedule.wait(afterFailure: failures), &effects)
+                }
             } else {
                 abandon(&effects)
                 if phase != .idle { hold(&effects) }
+                if rejections < 2 { forgetFailures() }
             }
-        case .foregrounded:
+        case .hurried:
             hurry(&effects)
         case .ended:
             abandon(&effects)
@@ -163,7 +213,7 @@ package struct RefreshMachine: Sendable {
 
     // MARK: - Moves
 
-    private var mayAttempt: Bool { isEnabled && isSessionSettled }
+    private var mayAttempt: Bool { isEnabled && isSessionSettled && !awaitsRows }
 
     private mutating func begin(_ effects: inout [Effect]) {
         guard mayAttempt else { return hold(&effects) }
@@ -217,14 +267,21 @@ package struct RefreshMachine: Sendable {
     private mutating func noteFailure(_ failure: SyncError) {
         refusals = 0
         untrusted = 0
+        rejections = 0
         failures += 1
         if failures >= failuresUntilStalled, stallCause == nil, isNetworkBelievedUp { stallCause = failure }
     }
 
     private mutating func resetCounts() {
-        failures = 0
+        forgetFailures()
         refusals = 0
         untrusted = 0
+        rejections = 0
+    }
+
+    /// Waiting for the session reads as waiting, never as a failure (seed "Refresh lifecycle").
+    private mutating func forgetFailures() {
+        failures = 0
         stallCause = nil
     }
 

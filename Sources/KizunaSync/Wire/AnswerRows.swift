@@ -5,7 +5,9 @@ package import KizunaPostgREST
 package struct AnswerRows: Sendable {
     package let body: [UInt8]
     package let rows: [RowCutter.CutRow]
-    /// Whether the answer holds every row the request asked for, as far as `Content-Range` tells.
+    /// How many rows match, where the server counted them.
+    package let total: Int?
+    /// Whether the answer is proved to hold every row the request asked for.
     package let isComplete: Bool
 
     /// Cuts an answer; what is no JSON array of objects is an error that leaves everything stored as it was.
@@ -17,7 +19,21 @@ package struct AnswerRows: Sendable {
                 .malformedAnswer, Self.sentence(error, response), table: request.table, underlying: error)
         }
         body = response.body
-        isComplete = Self.isComplete(response.headers["content-range"], request)
+        total = Self.total(response)
+        isComplete = Self.isProvedComplete(rows.count, total, request)
+    }
+
+    /// Joins the rows of several answers.
+    package init(joined: [RawJSON], isComplete: Bool, table: String, keyColumns: [String]) throws(SyncError) {
+        body = RawJSON(elements: joined).bytes
+        do {
+            rows = try RowCutter(keyColumns: keyColumns).rows(of: body)
+        } catch {
+            throw SyncError(
+                .malformedAnswer, "The pages of the answer do not make a list.", table: table, underlying: error)
+        }
+        total = nil
+        self.isComplete = isComplete
     }
 
     private static func sentence(_ fault: JSONFault, _ response: WireResponse) -> String {
@@ -32,14 +48,17 @@ package struct AnswerRows: Sendable {
         }
     }
 
-    /// `0-99/250` says that 250 rows match; without a total the range is taken for whole.
-    static func isComplete(_ contentRange: String?, _ request: TableRequest) -> Bool {
-        guard let contentRange else { return true }
-        let parts = contentRange.split(separator: "/")
-        guard parts.count == 2, let total = Int(parts[1]) else { return true }
-        let bounds = parts[0].split(separator: "-").compactMap { Int($0) }
-        let received = bounds.count == 2 ? bounds[1] + 1 : request.offset ?? 0
-        let wanted = request.limit.map { min(total, (request.offset ?? 0) + $0) } ?? total
-        return received >= wanted
+    /// The number behind the slash of `Content-Range: 0-99/250`.
+    package static func total(_ response: WireResponse) -> Int? {
+        guard let range = response.headers["content-range"], let slash = range.lastIndex(of: "/") else { return nil }
+        return Int(range[range.index(after: slash)...])
+    }
+
+    /// An answer without a count proves that it is whole only when it reached the request's own limit or is empty: the
+    /// project's cap on rows cuts an answer silently.
+    static func isProvedComplete(_ received: Int, _ total: Int?, _ request: TableRequest) -> Bool {
+        if let limit = request.limit, received >= limit { return true }
+        if let total { return (request.offset ?? 0) + received >= total }
+        return received == 0
     }
 }

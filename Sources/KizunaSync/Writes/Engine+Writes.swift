@@ -34,8 +34,8 @@ extension Engine {
 
     /// Queues entries in one transaction.
     package func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
-        let stored = try await handle().vault.enqueue(entries, limit: configuration.limits.pendingMutations)
-        return WriteReceipt(engine: self, entries: stored)
+        _ = try await handle().vault.enqueue(entries, limit: configuration.limits.pendingMutations)
+        return WriteReceipt(engine: self, entries: entries)
     }
 
     /// The entries of rows to add, one a row, so that each row gets a verdict of its own.
@@ -52,10 +52,16 @@ extension Engine {
         _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem], group: String? = nil
     ) throws(SyncError) -> QueueEntry {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
-        let keys = FilterExpression(filters: filters).pinnedKeys(keyColumns: tables(table).keyColumns) ?? []
-        return QueueEntry(
+        let condition = FilterExpression(filters: filters)
+        let keyColumns = tables(table).keyColumns
+        let keys = condition.pinnedKeys(keyColumns: keyColumns) ?? []
+        var entry = QueueEntry(
             id: mintedID(), table: table, operation: operation, rowKeys: keys, group: group,
             createdAt: environment.wallClock())
+        entry.isCompactable =
+            configuration.compactsUnsentWrites && group == nil && filters.count == keyColumns.count
+            && condition.columns.isSubset(of: keyColumns) && !condition.readsUnknownColumns
+        return entry
     }
 
     private func entry(

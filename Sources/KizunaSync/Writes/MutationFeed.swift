@@ -59,7 +59,7 @@ package final class PendingFeed: Sendable {
             guard state.isLive else { return false }
             let ended = Set(change.ended.map(\.id))
             if !ended.isEmpty { state.entries.removeAll { ended.contains($0.id) } }
-            let updated = Dictionary(change.updated.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+            let updated = Dictionary((change.updated + change.rewritten).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
             if !updated.isEmpty { state.entries = state.entries.map { updated[$0.id] ?? $0 } }
             state.entries += change.queued.filter { $0.table == table }
             return true

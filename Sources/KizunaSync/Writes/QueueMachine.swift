@@ -22,6 +22,8 @@ package struct QueueMachine: Sendable {
     package enum Event: Sendable {
         /// Writes were accepted, in queue order; also those found when the store was opened.
         case queued([QueueItem])
+        /// A waiting write does something else now, in its place.
+        case rewritten(QueueItem)
         /// The app took a write out, or local data was cleared.
         case withdrawn([String])
         /// The answer, or its absence, for a flight. `jitter` is a fraction of [0, 1).
@@ -151,6 +153,7 @@ package struct QueueMachine: Sendable {
                 tracked[item.id] = Tracked(item: item)
                 order.append(item.id)
             }
+        case .rewritten(let item): tracked[item.id]?.item = item
         case .withdrawn(let ids): remove(ids)
         case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
         case .unanswered(let flight, let mayHaveBeenHandled, let reason, let jitter):

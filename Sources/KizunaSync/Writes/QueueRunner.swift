@@ -57,6 +57,7 @@ package final class QueueRunner: Sendable {
 
     package func vaultChanged(_ change: VaultChange) {
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        for entry in change.rewritten { step(.rewritten(item(entry))) }
         let refused = Set(change.refused.map(\.entry.id))
         let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
         if !withdrawn.isEmpty {
@@ -73,6 +74,8 @@ package final class QueueRunner: Sendable {
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
     package func foregrounded() { step(.foregrounded) }
+    package func hurry() { step(.hurried) }
+
     /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
     package func drain() async throws {
         let mailbox = LatestMailbox<QueueMachine.QueueState>()
@@ -204,8 +207,8 @@ extension QueueRunner {
             log(.warning, "A send could not be noted, so nothing was sent", error)
             return step(.notNoted(flight: flight, jitter: jitter))
         }
-        guard entries.count == ids.count, let first = entries.first else {
-            // Withdrawn meanwhile.
+        guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
+            // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
         }
         do {

@@ -28,6 +28,7 @@ enum RowEncoder {
 
     private static func encoded(_ value: some Encodable, table: String) throws(SyncError) -> RawJSON {
         if let json = value as? RawJSON { return json }
+        if let rows = value as? [RawJSON] { return RawJSON(elements: rows) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in

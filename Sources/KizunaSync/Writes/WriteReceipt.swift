@@ -58,6 +58,7 @@ extension Engine {
     /// Waits for a write's verdict, whenever it was queued.
     package func verdict(of id: String, table: String) async throws -> [RawJSON] {
         let handle = try await handle()
+        let id = try await handle.vault.verdictID(of: id)
         let mailbox = try board.waiter(for: id)
         // The place to wait is there, so a verdict from now on is not missed; one from before is in the store.
         switch try await handle.vault.fate(of: id) {

@@ -31,6 +31,19 @@ package enum WriteRequest {
         return WireRequest(method: request.method, url: request.target, headers: request.headers, body: body)
     }
 
+    /// Whether these may travel in one request: rows with the same columns, since a column that one row lacks would
+    /// become null, and one that the first row lacks would be dropped.
+    package static func canShare(_ entries: [QueueEntry]) -> Bool {
+        guard entries.count > 1 else { return true }
+        let named = entries.map { entry -> Set<String>? in
+            switch entry.operation {
+            case .insert(let row), .upsert(let row, _, _): columns(row)
+            case .update, .delete: nil
+            }
+        }
+        return named.allSatisfy { $0 != nil && $0 == named[0] }
+    }
+
     private static func rows(of entries: [QueueEntry]) -> [UInt8] {
         RawJSON(
             elements: entries.map { entry in

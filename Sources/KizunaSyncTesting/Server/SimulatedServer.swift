@@ -98,7 +98,10 @@ public final class SimulatedServer: Sendable {
 
     /// Adds rows as another client would; constraints hold, row level security does not.
     ///
-    /// - Parameter json: one JSON object, or an array of them.
+    /// - Parameters:
+    ///   - json: one JSON object, or an array of them.
+    ///   - table: the table's name.
+    ///   - schema: the schema it is in.
     /// - Throws: `SimulatedRefusal` where a constraint speaks against it; nothing is added then.
     public func insert(_ json: String, into table: String, schema: String = "public") throws {
         try carryOut(table, schema) { (write) throws(SimulatedRefusal) in

@@ -9,6 +9,7 @@ public enum TestToken {
     ///   - userID: the subject.
     ///   - expiresAt: when a simulated server stops to accept it; nil is never.
     ///   - serial: tells two tokens of one user apart.
+    /// - Returns: The token's text.
     public static func make(userID: String, expiresAt: Date? = nil, serial: Int = 0) -> String {
         var claims: [RawJSON.Member] = [
             .init(name: "sub", value: RawJSON(string: userID)),

@@ -22,8 +22,10 @@ private enum ReadmeSamples {
             render(snapshot.result, snapshot.refresh, snapshot.hasPendingMutations)
         }
 
-        let receipt = try await client.from("tasks").insert(NewTask(title: "works on a plane"))  // durable when it returns
-        let rows = try await receipt.delivered()  // optional: the server's verdict
+        // Durable when it returns.
+        let receipt = try await client.from("tasks").insert(NewTask(title: "works on a plane"))
+        // Optional: the server's verdict.
+        let rows = try await receipt.delivered()
         _ = rows
     }
 }

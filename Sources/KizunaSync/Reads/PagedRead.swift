@@ -1,0 +1,69 @@
+internal import KizunaCore
+internal import KizunaPostgREST
+
+/// Whether a read asks for further pages until it has proved that it holds every row.
+///
+/// A server answers with at most as many rows as its project allows (1,000 by default) and does not say that it cut
+/// the rest. Source: spec reads §5.3.
+public enum KizunaCompleteness: Sendable, Hashable, CaseIterable {
+    /// One request; the rows are what it answered, and `isComplete` says whether they are proved to be all.
+    case asAnswered
+    /// Pages with a count of the rows, until all of them are there. The primary key is added to the order, so that pages
+    /// meet without a gap; a change of the rows between two pages begins the pull anew, three times at most.
+    case pagesUntilComplete
+}
+
+/// Pulls a range of rows page by page and makes one answer of it.
+struct PagedRead {
+    let request: TableRequest
+    let keyColumns: [String]
+    let gateway: Gateway
+
+    func rows(as credentials: OwnerMachine.Credentials) async throws -> AnswerRows {
+        var machine = PageMachine(offset: request.offset, limit: request.limit)
+        var step = machine.first
+        var pulled: [RawJSON] = []
+        while true {
+            switch step {
+            case .finished(let isComplete):
+                return try AnswerRows(
+                    joined: pulled, isComplete: isComplete, table: request.table, keyColumns: keyColumns)
+            case .ask(let offset, let limit):
+                let page = try await page(offset, limit, credentials)
+                let ruling =
+                    page.map { machine.answered($0.rows, total: $0.total) } ?? machine.rangeRefused()
+                if ruling.voidsFormerPages { pulled = [] }
+                if let page { pulled += ruling.taken.map { page.rows[$0].json } }
+                step = ruling.next
+            }
+        }
+    }
+
+    private static func quoted(_ column: String) -> String {
+        let isPlain = column.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        return isPlain ? column : "\"\(column.replacing("\"", with: "\\\""))\""
+    }
+
+    /// A page; nil where the server says that it begins behind the last row.
+    private func page(
+        _ offset: Int, _ limit: Int?, _ credentials: OwnerMachine.Credentials
+    ) async throws -> (rows: [(key: RowKey?, json: RawJSON)], total: Int?)? {
+        var page = request
+        page.count = .exact
+        for column in keyColumns where !request.order.contains(where: { $0.column == column }) {
+            page.appendOrder("order", "\(Self.quoted(column)).asc.nullslast")
+        }
+        if offset > 0 { page.set("offset", to: String(offset)) }
+        if let limit { page.set("limit", to: String(limit)) }
+        do {
+            let response = try await gateway.read(page, as: credentials)
+            let answer = try AnswerRows(response, to: page, keyColumns: keyColumns)
+            return (answer.rows.map { ($0.key, RawJSON(unchecked: Array(answer.body[$0.range]))) }, answer.total)
+        } catch let failure as Gateway.ReadFailure where failure.error.server?.status == 416 {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package import KizunaCore
+package import KizunaPostgREST
+internal import KizunaStore
+
+/// One question to the server for rows, from the tick it takes to the answer in the vault.
+package enum ReadExchange {
+    package enum Outcome: Sendable {
+        case stored
+        /// The table changed after the question left: ask again.
+        case refused
+        /// Local data was cleared after the question left: not to be asked again by this read.
+        case outdated
+        /// The session is no longer settled; nothing was sent.
+        case unsettled
+        /// An empty answer that is not believed of an anonymous session.
+        case untrusted
+    }
+
+    /// Asks the server and stores the answer. `noteTick` is told the question's tick before it leaves.
+    package static func run(
+        _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: VaultHandle,
+        noteTick: (Tick) -> Void
+    ) async throws -> Outcome {
+        let credentials = context.credentials(generation: handle.generation)
+        guard credentials.isSettled else { return .unsettled }
+        let table = TableID(schema: request.schema, name: request.table)
+        let facts = context.tables(table)
+        let askedAt = context.ticks.next()
+        noteTick(askedAt)
+        let answer: AnswerRows
+        switch facts.completeness {
+        case .asAnswered:
+            let response = try await context.gateway.read(request, as: credentials)
+            answer = try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
+        case .pagesUntilComplete:
+            answer = try await PagedRead(request: request, keyColumns: facts.keyColumns, gateway: context.gateway)
+                .rows(as: credentials)
+        }
+        if answer.rows.isEmpty, context.trust == .authenticatedSessionOnly, credentials == .anonymous {
+            return .untrusted
+        }
+        try Task.checkCancellation()
+        let outcome = try await handle.vault.store(
+            ListAnswer(
+                cacheKey: cacheKey, table: table,
+                embedded: request.embeddedTables.map { TableID(schema: request.schema, name: $0) },
+                parameters: request.parameters, body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
+                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt,
+                fetchedAt: context.environment.wallClock()))
+        return switch outcome {
+        case .stored, .superseded: .stored
+        case .olderThanTable: .refused
+        case .olderThanClear: .outdated
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// The real client behind the scheduler's port.
+struct ClientPort: SchedulerClient {
+    private let client: KizunaSyncClient
+
+    init(_ client: KizunaSyncClient) { self.client = client }
+
+    func sync() async throws { try await client.sync() }
+
+    func outboxDepth() async throws -> Int { try await client.outboxDepth() }
+
+    func subscribe(
+        _ handler: @escaping @Sendable (SchedulerClientEvent) -> Void
+    ) async throws -> SchedulerSubscription {
+        let subscription = try await client.on { event in
+            switch event {
+            case .queueDepth(let depth): handler(.queueDepth(depth))
+            case .engineReplaced: handler(.engineReplaced)
+            default: break
+            }
+        }
+        return SchedulerSubscription { subscription.cancel() }
+    }
+}

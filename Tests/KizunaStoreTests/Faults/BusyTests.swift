@@ -1,0 +1,45 @@
+import KizunaCore
+import KizunaStore
+import Testing
+
+@Suite struct BusyTests {
+    @Test func aStoreThatAnotherProcessHoldsIsBusyAndNothingIsWritten() async throws {
+        let scene = try StoreScene()
+        let vault = try scene.open()
+        _ = try await vault.enqueue([try insertion("a")], limit: 10)
+        let other = try RawStore(scene.path)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = await #expect(throws: SyncError.self) {
+            try await vault.enqueue([try insertion("b")], limit: 10)
+        }
+        #expect(error?.code == .storeBusy)
+        #expect(error?.isRetryable == true)
+        #expect(try await vault.pendingEntries().map(\.id) == ["insert-a"], "reading goes on meanwhile")
+        try other.execute("ROLLBACK")
+        other.close()
+        _ = try await vault.enqueue([try insertion("b")], limit: 10)
+        #expect(scene.changes.map(\.queueDepth) == [1, 2])
+        await vault.close()
+    }
+
+    @Test func twoConnectionsTakeTurns() async throws {
+        let scene = try StoreScene()
+        let first = try scene.open(patience: .seconds(5))
+        let second = try scene.open(patience: .seconds(5))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (name, vault) in [("x", first), ("y", second)] {
+                group.addTask {
+                    for number in 0..<50 {
+                        _ = try await vault.enqueue([try insertion("\(name)\(number)")], limit: 1000)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let ids = try await first.pendingEntries().map(\.id)
+        #expect(ids.count == 100)
+        #expect(Set(ids).count == 100)
+        await first.close()
+        await second.close()
+    }
+}

@@ -1,0 +1,148 @@
+import CSQLite
+import Foundation
+import KizunaCore
+import KizunaStore
+import Testing
+
+/// Every write of the vault, with every one of its disk operations failing in turn: it throws and has left nothing, or
+/// it returns and is durable; and what the vault has in memory agrees with the file.
+@Suite struct FaultInjectionTests {
+    enum Deed: CaseIterable {
+        case enqueue, beginSend, sendFailed, settle, refuse, discard, dismiss, requeue, store, storeAgain, stale, evict
+        case clear
+    }
+
+    struct Fault: Sendable, CustomStringConvertible {
+        let operation: FaultVFS.Operation
+        let code: Int32
+        let isLasting: Bool
+        let expected: SyncError.Code
+        var description: String { "\(operation) \(code)\(isLasting ? " lasting" : "")" }
+
+        static let all = [
+            Fault(operation: .write, code: SQLITE_FULL, isLasting: true, expected: .diskFull),
+            Fault(operation: .write, code: SQLITE_FULL, isLasting: false, expected: .diskFull),
+            Fault(operation: .write, code: SQLITE_IOERR | (3 << 8), isLasting: false, expected: .storage),
+            Fault(operation: .sync, code: SQLITE_IOERR | (4 << 8), isLasting: true, expected: .storage),
+            Fault(operation: .read, code: SQLITE_IOERR | (1 << 8), isLasting: false, expected: .storage),
+        ]
+    }
+
+    @Test(arguments: Deed.allCases, Fault.all)
+    func aDeedIsDoneOrNotDone(_ deed: Deed, _ fault: Fault) async throws {
+        FaultVFS.install()
+        let template = try StoreScene()
+        try await fill(template)
+        let before = try await observed(template.path)
+        let reference = try copy(of: template)
+        let witness = try reference.open()
+        try await perform(deed, witness, reference)
+        await witness.close()
+        let after = try await observed(reference.path)
+        var number = 1
+        while true {
+            let scene = try copy(of: template)
+            let vault = try scene.open()
+            FaultVFS.arm(
+                fault.operation, code: fault.code, at: number, isLasting: fault.isLasting, under: scene.path)
+            let outcome = await Result { try await perform(deed, vault, scene) }
+            let hasFailed = FaultVFS.disarm(under: scene.path)
+            let what: Comment = "\(deed), \(fault) at operation \(number): \(outcome)"
+            switch outcome {
+            case .success:
+                #expect(try await fingerprint(vault) == after, what)
+                #expect(scene.changes.count == 1, what)
+            case .failure(let error):
+                #expect((error as? SyncError)?.code == fault.expected, what)
+                #expect(try await fingerprint(vault) == before, what)
+                #expect(scene.changes.isEmpty, what)
+                try await perform(deed, vault, scene)
+                #expect(try await fingerprint(vault) == after, "again after \(what)")
+            }
+            try await expectMemoryAgrees(vault, scene, what)
+            await vault.close()
+            #expect(try await observed(scene.path) == after, what)
+            guard hasFailed else { break }
+            number += 1
+            try #require(number < 200, "the deed does not come to an end")
+        }
+        if fault.operation != .read { #expect(number > 1, "nothing of \(deed) could fail") }
+    }
+
+    /// What is kept in memory shows in the depth that the next change tells, and in the rows known by key.
+    private func expectMemoryAgrees(_ vault: Vault, _ scene: StoreScene, _ what: Comment) async throws {
+        let image = try await vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        let other = try scene.open()
+        let fresh = try await other.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        await other.close()
+        #expect(image.known == fresh.known, what)
+        #expect(image.entries == fresh.entries, what)
+        let probe = QueueEntry(
+            id: "probe", table: TableID(name: "others"), operation: .delete(filters: []), rowKeys: [], createdAt: day(3))
+        _ = try await vault.enqueue([probe], limit: 1000)
+        #expect(scene.changes.last?.queueDepth == image.entries.count + 1, what)
+        _ = try await vault.discardPending("probe")
+    }
+
+    private func fill(_ scene: StoreScene) async throws {
+        let vault = try scene.open()
+        let stored = try await vault.enqueue(
+            [try update("a"), try insertion("b"), try insertion("c"), try insertion("d")], limit: 10)
+        try await vault.refuse([try refusal(stored[3])])
+        _ = try await vault.store(try scene.answer(#"[{"id":"a","n":1},{"id":"x"},{"id":"y"}]"#))
+        await vault.close()
+    }
+
+    private func copy(of template: StoreScene) throws -> StoreScene {
+        let scene = try StoreScene()
+        try FileManager.default.createDirectory(
+            atPath: scene.folder.path + "/vaults", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: template.path, toPath: scene.path)
+        return scene
+    }
+
+    private func observed(_ path: String) async throws -> String {
+        let vault = try Vault(
+            file: VaultFile(path: path), owner: "user:a", ticks: TickSource(), now: day(1), onChange: { _ in })
+        let text = try await fingerprint(vault)
+        await vault.close()
+        return text
+    }
+
+    private func perform(_ deed: Deed, _ vault: Vault, _ scene: StoreScene) async throws {
+        switch deed {
+        case .enqueue: _ = try await vault.enqueue([try insertion("e"), try update("x")], limit: 10)
+        case .beginSend: try await vault.beginSend(["update-a", "insert-b"])
+        case .sendFailed: try await vault.sendFailed(["update-a"], maybeSent: ["update-a": true], error: "no")
+        case .settle:
+            try await vault.settle(["update-a", "insert-b"], table: tasks, rows: [:], keys: [RowKey(text: "a")]) { _, present in
+                var edit = ListEdit()
+                edit.removed = Array(present.keys)
+                edit.appended = [
+                    .init(key: RowKey(text: "b"), json: RawJSON(unchecked: Array(#"{"id":"b"}"#.utf8)))
+                ]
+                return edit
+            }
+        case .refuse: try await vault.refuse([try refusal(try insertion("b")), try refusal(try insertion("c"))])
+        case .discard: _ = try await vault.discardPending("insert-b")
+        case .dismiss: _ = try await vault.dismissRefused("insert-d")
+        case .requeue: _ = try await vault.requeueRefused("insert-d") { (entry) throws(SyncError) in entry }
+        case .store: _ = try await vault.store(try scene.answer(#"[{"id":"z"},{"n":1}]"#, to: "open"))
+        case .storeAgain: _ = try await vault.store(try scene.answer(#"[{"id":"y","n":2},{"id":"z"},{"id":"a","n":1}]"#))
+        case .stale: try await vault.markTableStale(tasks)
+        case .evict: _ = try await vault.evict(maximumBytes: 0, maximumLists: 0, keeping: [])
+        case .clear: try await vault.clear(keepingQueue: false)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous call returned or threw.
+    init(catching body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import KizunaCore
+import KizunaStore
+import Testing
+
+@Suite struct DamageTests {
+    enum Damage: CaseIterable {
+        case garbage
+        case cutInTheMiddle
+        case queuePage
+        case refusalsPage
+        case undecodableWrite
+    }
+
+    @Test(arguments: Damage.allCases)
+    func aDamagedFileIsKeptAsideAndANewOneStarts(_ damage: Damage) async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        try inflict(damage, on: scene.path)
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: scene.path))
+        let vault = try scene.open()
+        let aside = try #require(vault.movedAside)
+        #expect(aside.hasPrefix(scene.path + ".damaged-"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == damaged)
+        #expect(try await vault.pendingEntries().isEmpty)
+        _ = try await vault.enqueue([try insertion("new")], limit: 10)
+        await vault.close()
+        let again = try scene.open()
+        #expect(again.movedAside == nil)
+        #expect(try await again.pendingEntries().map(\.id) == ["insert-new"])
+        await again.close()
+    }
+
+    @Test func damageMetWhileInUseIsDealtWithAtTheNextStart() async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        try overwritePage(of: "rows", in: scene.path)
+        let vault = try scene.open()
+        #expect(vault.movedAside == nil)
+        let error = await #expect(throws: SyncError.self) { try await vault.list(cacheKey: "all", usedAt: day(5)) }
+        #expect(error?.code == .storeCorrupt)
+        #expect(try await vault.pendingEntries().count == 200, "the queue is still there to be sent")
+        await vault.close()
+        let again = try scene.open()
+        #expect(again.movedAside != nil)
+        #expect(try await again.list(cacheKey: "all", usedAt: day(5)) == nil)
+        await again.close()
+        let third = try scene.open()
+        #expect(third.movedAside == nil)
+        await third.close()
+    }
+
+    @Test func aFalseAlarmChangesNothing() async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        _ = FileManager.default.createFile(atPath: scene.path + "-suspect", contents: nil)
+        let vault = try scene.open()
+        #expect(vault.movedAside == nil)
+        #expect(try await vault.pendingEntries().count == 200)
+        await vault.close()
+        #expect(!FileManager.default.fileExists(atPath: scene.path + "-suspect"))
+    }
+
+    @Test func lookingForTheOwnerOfADamagedFileMovesNothing() async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        try inflict(.garbage, on: scene.path)
+        let before = try scene.folder.files().map(\.path)
+        #expect(Vault.owner(of: VaultFile(path: scene.path)) == nil)
+        #expect(try scene.folder.files().map(\.path) == before)
+        let vault = try scene.open()
+        #expect(vault.movedAside != nil, "the owner's own opening reports the damage")
+        await vault.close()
+    }
+
+    // MARK: -
+
+    /// Enough writes and rows that each table has pages of its own.
+    private func fill(_ scene: StoreScene) async throws {
+        let vault = try scene.open()
+        _ = try await vault.enqueue(try (0..<200).map { try insertion("k\($0)") }, limit: 1000)
+        _ = try await vault.enqueue([try insertion("r")], limit: 1000)
+        try await vault.refuse([try refusal(try insertion("r"))])
+        let rows = (0..<500).map { #"{"id":"\#($0)","text":"some text that takes room on a page"}"# }
+        _ = try await vault.store(try scene.answer("[\(rows.joined(separator: ","))]"))
+        await vault.close()
+    }
+
+    private func inflict(_ damage: Damage, on path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        switch damage {
+        case .garbage: try Data(repeating: 0x5A, count: 20_000).write(to: url)
+        case .cutInTheMiddle:
+            let bytes = try Data(contentsOf: url)
+            try bytes.prefix(bytes.count / 2).write(to: url)
+        case .queuePage: try overwritePage(of: "queue", in: path)
+        case .refusalsPage: try overwritePage(of: "refusals", in: path)
+        case .undecodableWrite:
+            let raw = try RawStore(path)
+            try raw.execute("UPDATE queue SET operation = 'merge' WHERE sequence = 100")
+            raw.close()
+        }
+    }
+
+    private func overwritePage(of table: String, in path: String) throws {
+        let raw = try RawStore(path)
+        let page = try raw.number("SELECT rootpage FROM sqlite_master WHERE name = '\(table)'")
+        let size = try raw.number("PRAGMA page_size")
+        raw.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64((page - 1) * size))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size)))
+        try file.close()
+    }
+}

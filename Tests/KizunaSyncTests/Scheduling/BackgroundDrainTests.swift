@@ -1,0 +1,92 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import KizunaTransport
+import Synchronization
+import Testing
+
+/// Background runs under the system's deadline.
+@Suite struct BackgroundDrainTests {
+    private final class FakeGrant: BackgroundGrant {
+        private let state = Mutex<(expire: (@Sendable () -> Void)?, answers: [Bool])>((nil, []))
+
+        var answers: [Bool] { state.withLock { $0.answers } }
+        func onExpiration(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.expire = handler } }
+        func complete(isFinished: Bool) { state.withLock { $0.answers.append(isFinished) } }
+        func expire() { state.withLock { $0.expire }?() }
+    }
+
+    @Test func aRunThatLeavesNothingHasFinished() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation)
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.settle()
+            #expect(grant.answers == [true])
+            grant.expire()
+            #expect(grant.answers == [true])
+            #expect(rig.runs == 1)
+        }
+    }
+
+    @Test func aRunThatLeavesWritesHasNotFinished() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation)
+            rig.client.setDepth(1)
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.settle()
+            #expect(grant.answers == [false])
+        }
+    }
+
+    @Test func aFailedRunHasNotFinished() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation)
+            rig.client.outcome = { throw SyncError(.connectivity, "x") }
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.settle()
+            #expect(grant.answers == [false])
+        }
+    }
+
+    @Test func anExpiredRunIsCalledOffAndHasNotFinished() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation)
+            let ends = Mutex<[String]>([])
+            rig.client.outcome = {
+                do {
+                    try await simulation.environment.sleep(.seconds(90))
+                    ends.withLock { $0.append("ended") }
+                } catch {
+                    ends.withLock { $0.append("cancelled") }
+                    throw error
+                }
+            }
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.advance(by: .seconds(25))
+            grant.expire()
+            #expect(grant.answers == [false])
+            await simulation.settle()
+            #expect(ends.withLock { $0 } == ["cancelled"])
+            #expect(grant.answers == [false])
+            // Being called off says nothing about the server.
+            #expect(rig.health.phase == .idle)
+            #expect(rig.health.lastError == nil)
+            #expect(rig.errors.lines == [])
+        }
+    }
+
+    @Test func thisPlatformGrantsNone() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation)
+            #expect(!rig.scheduler.registerBackgroundRun("app.sync"))
+            let error = #expect(throws: SyncError.self) {
+                try rig.scheduler.requestBackgroundRun("app.sync", .processing)
+            }
+            #expect(error?.code == .invalidConfiguration)
+        }
+    }
+}
