@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "KizunaSync", targets: ["KizunaSync"]),
         .library(name: "KizunaSyncTesting", targets: ["KizunaSyncTesting"]),
         .executable(name: "kizuna", targets: ["kizuna"]),
+        .executable(name: "kizuna-bench", targets: ["kizuna-bench"]),
     ],
     targets: [
         .systemLibrary(
@@ -50,6 +51,13 @@ let package = Package(
         .executableTarget(
             name: "kizuna",
             dependencies: ["KizunaCore", "KizunaSync", "KizunaLocal"],
+            swiftSettings: houseStyle),
+        .executableTarget(
+            name: "kizuna-bench",
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+                "KizunaLocal", "CSQLite",
+            ],
             swiftSettings: houseStyle),
 
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
