@@ -44,6 +44,7 @@ package final class Engine: ReadContext {
     private let state = Mutex(State())
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
+    private let credentialsTeller = Teller()
 
     /// Opens the store and starts the engine.
     package init(_ configuration: KizunaSyncConfiguration, seams: Seams) throws(SyncError) {
@@ -232,10 +233,14 @@ extension Engine {
             environment.log.log(
                 LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
             for read in reads { read.end(.failure(error)) }
-        case .credentials(let credentials):
-            if credentials.isSettled { openSettleGates() }
-            for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
-            queue?.sessionChanged(isReady: credentials.isSettled)
+        case .credentials:
+            credentialsTeller.tell {
+                let isSettled = isSessionSettled
+                let (reads, queue, _, _) = listeners
+                if isSettled { openSettleGates() }
+                for read in reads { read.sessionChanged(isSettled: isSettled) }
+                queue?.sessionChanged(isReady: isSettled)
+            }
         }
     }
 
