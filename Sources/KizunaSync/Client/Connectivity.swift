@@ -19,8 +19,7 @@ package final class Connectivity: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Held while the listener is told, so that it never hears an older state after a newer one.
-    private let telling = Mutex(NetworkState())
+    private let teller = Teller()
     private let monitor: (any KizunaSyncPathMonitor)?
 
     package init(monitor: (any KizunaSyncPathMonitor)?) { self.monitor = monitor }
@@ -46,10 +45,8 @@ package final class Connectivity: Sendable {
             return before != state.network
         }
         guard isNews else { return }
-        telling.withLock { told in
+        teller.tell {
             let (network, listener) = state.withLock { ($0.network, $0.listener) }
-            guard network != told else { return }
-            told = network
             listener?(network)
         }
     }

@@ -54,6 +54,7 @@ package final class Engine: ReadContext {
     private let state = Mutex(State())
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
+    private let credentialsTeller = Teller()
 
     /// Opens the store and starts the engine.
     package init(_ configuration: KizunaSyncConfiguration, seams: Seams) throws(SyncError) {
@@ -309,11 +310,15 @@ extension Engine {
             open(.openVault)
             for read in reads { read.end(.failure(error)) }
         case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
-        case .credentials(let credentials):
-            if credentials.isSettled { open(.settledSession) }
-            status.update { $0.needsSession = !credentials.isSettled }
-            for read in reads { read.sessionChanged(isSettled: credentials.isSettled) }
-            queue?.sessionChanged(isReady: credentials.isSettled)
+        case .credentials:
+            credentialsTeller.tell {
+                let isSettled = isSessionSettled
+                let (reads, queue, _, _) = listeners
+                if isSettled { open(.settledSession) }
+                status.update { $0.needsSession = !isSettled }
+                for read in reads { read.sessionChanged(isSettled: isSettled) }
+                queue?.sessionChanged(isReady: isSettled)
+            }
         }
     }
 

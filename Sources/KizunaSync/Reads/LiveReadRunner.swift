@@ -105,7 +105,10 @@ package final class LiveReadRunner: Sendable {
                     cacheKey: cacheKey, table: table, usedAt: context.environment.wallClock()
                 ) { image in loaded(image, generation: handle.generation) }
             } catch {
-                guard state.withLock({ $0.handle?.generation == handle.generation }) else { return }
+                // A store that was closed has a successor, or the client ends the read itself.
+                guard (error as? SyncError)?.code != .closed,
+                    state.withLock({ $0.handle?.generation == handle.generation })
+                else { return }
                 end(.failure(error))
             }
         }
