@@ -24,17 +24,20 @@ public struct SyncError: Error, Sendable {
     public let server: ServerFailure?
     /// The lower-level error, for a debugger. Its texts may hold URLs or values: do not log them.
     public let underlying: (any Error)?
+    /// How long the server asked to be left alone, where it did.
+    public let retryAfter: Duration?
 
     /// Makes an error.
     public init(
         _ code: Code, _ message: String, table: String? = nil, server: ServerFailure? = nil,
-        underlying: (any Error)? = nil
+        underlying: (any Error)? = nil, retryAfter: Duration? = nil
     ) {
         self.code = code
         self.message = message
         self.table = table
         self.server = server
         self.underlying = underlying
+        self.retryAfter = retryAfter
     }
 
     /// Whether the same call can succeed later without the app changing anything.

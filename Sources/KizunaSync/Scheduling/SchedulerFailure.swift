@@ -35,3 +35,5 @@ public protocol KizunaSyncRetryAfter: Error {
     /// The time to wait before the next request; nil where the server did not say.
     var retryAfter: Duration? { get }
 }
+
+extension SyncError: KizunaSyncRetryAfter {}

@@ -295,9 +295,7 @@ extension SchedulerMachine {
         let hasRisen = depth > queueDepth
         queueDepth = depth
         hasDepth = true
-        if depth == 0 {
-            cancel(\.windowTimer)
-        } else if windowTimer == nil, attempt == nil || hasRisen {
+        if depth > 0, windowTimer == nil, attempt == nil || hasRisen {
             // A falling depth during a run is the run's own doing.
             windowTimer = startTimer(after: SchedulerWaits.writeWindow)
         }

@@ -29,6 +29,8 @@ package final class QueueRunner: Sendable {
         /// Those who follow what the queue is doing.
         var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
         var lastWatcher = 0
+        /// How long the server asked to be left alone, when it last answered.
+        var retryAfter: Duration?
     }
 
     private let handle: VaultHandle
@@ -108,7 +110,9 @@ package final class QueueRunner: Sendable {
             case .waitingForNetwork where !state.withLock({ $0.machine.isNetworkEnabled }):
                 throw SyncError(.networkDisabled, "The network is switched off; the writes wait.")
             case .waitingForNetwork, .retrying:
-                throw SyncError(.connectivity, "The server could not be reached; the writes wait and are tried again.")
+                throw SyncError(
+                    .connectivity, "The server could not be reached; the writes wait and are tried again.",
+                    retryAfter: state.withLock { $0.retryAfter })
             case .waitingForSession:
                 throw SyncError(.sessionNotSettled, "There is no token of the store's user; the writes wait for one.")
             }
@@ -226,6 +230,12 @@ package final class QueueRunner: Sendable {
         }
     }
 
+    private func noteRetryAfter(_ verdict: AnswerVerdict?) {
+        state.withLock { state in
+            if case .unavailable(let asked) = verdict { state.retryAfter = asked } else { state.retryAfter = nil }
+        }
+    }
+
     private var jitter: Double { context.environment.randomFraction() }
 
     private func log(_ severity: LogLine.Severity, _ message: StaticString, _ error: any Error) {
@@ -278,8 +288,10 @@ extension QueueRunner {
                     verdict = .refused(.noRowMatched(status: response.status))
                 }
             }
+            noteRetryAfter(verdict)
             step(.answered(flight: flight, verdict, jitter: jitter))
         } catch let failure as WireFailure {
+            noteRetryAfter(nil)
             step(
                 .unanswered(
                     flight: flight, mayHaveBeenHandled: failure.kind == .outcomeUnknown, reason: failure.kind.rawValue,

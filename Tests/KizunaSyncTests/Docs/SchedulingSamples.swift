@@ -18,7 +18,7 @@ private func show(_ text: String, at date: Date? = nil) {}
 private func isSignedIn() async -> Bool { true }
 private func broadcasts(of topics: [String], event: String) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 
-private let syncScheduler = KizunaSyncScheduler(
+let syncScheduler = KizunaSyncScheduler(
     client: kizunasync,
     refreshSession: {
         guard let session = try? await supabase.auth.session else { return false }
