@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "KizunaSync", targets: ["KizunaSync"]),
         .library(name: "KizunaSyncTesting", targets: ["KizunaSyncTesting"]),
         .executable(name: "kizuna", targets: ["kizuna"]),
+        .executable(name: "kizuna-bench", targets: ["kizuna-bench"]),
     ],
     targets: [
         .systemLibrary(
@@ -51,6 +52,13 @@ let package = Package(
             name: "kizuna",
             dependencies: ["KizunaCore", "KizunaSync", "KizunaLocal"],
             swiftSettings: houseStyle),
+        .executableTarget(
+            name: "kizuna-bench",
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+                "KizunaLocal", "CSQLite",
+            ],
+            swiftSettings: houseStyle),
 
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
@@ -58,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore", "CSQLite"], swiftSettings: houseStyle),
         .testTarget(
-            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
+            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport", "path-probe"],
+            swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",
             dependencies: [
@@ -79,6 +88,9 @@ let package = Package(
                 "KizunaLocal", "CrashWorker",
             ],
             swiftSettings: houseStyle),
+        // Run in a network of its own by the path monitor's test.
+        .executableTarget(
+            name: "path-probe", dependencies: ["KizunaTransport"], path: "Tests/PathProbe", swiftSettings: houseStyle),
         .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
         // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
         .testTarget(

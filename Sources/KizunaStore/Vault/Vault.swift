@@ -80,6 +80,13 @@ package actor Vault {
         return depth
     }
 
+    /// Leaves the disk's own cache alone from now on: a write is then only as safe as the operating system. For
+    /// measurements of how much of a time is the disk's.
+    package func relaxDurability() throws(SyncError) {
+        try ensureOpen()
+        try connection.execute("PRAGMA synchronous = OFF")
+    }
+
     /// Closes the file. Later calls throw `closed`.
     package func close() {
         guard !isClosed else { return }

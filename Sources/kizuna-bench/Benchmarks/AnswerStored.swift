@@ -1,0 +1,51 @@
+internal import Foundation
+internal import KizunaCore
+internal import KizunaStore
+
+/// From the body of an answer to its rows on disk, beside a bare loop over SQLite's own calls.
+enum AnswerStored {
+    static func run(isQuick: Bool) async throws -> [Figure] {
+        let count = isQuick ? 5_000 : 50_000
+        let body = BenchRows.answer(0..<count)
+        let changed = BenchRows.answer(0..<count) { $0 % 100 == 7 ? "another title \($0)" : nil }
+        var first = Samples()
+        var again = Samples()
+        var some = Samples()
+        var bare = Samples()
+        for _ in 0..<(isQuick ? 1 : 5) {
+            try await withFolder { folder in
+                bare.add(try BareLoop.run(body, path: folder.appendingPathComponent("bare").path))
+                let ticks = TickSource()
+                let vault = try Vault(
+                    file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
+                    now: Date()) { _ in }
+                first.add(try await store(body, in: vault, at: ticks))
+                again.add(try await store(body, in: vault, at: ticks))
+                some.add(try await store(changed, in: vault, at: ticks))
+                await vault.close()
+            }
+        }
+        let rate = 1_000 * Double(count) / first.p50
+        let bareRate = 1_000 * Double(count) / bare.p50
+        let name = "answer -> stored, \(count) rows"
+        return [
+            Figure(name, rate, .perSecond, goal: isQuick ? nil : .atLeast(250_000)),
+            Figure("\(name), bare C loop", bareRate, .perSecond),
+            Figure("\(name), of the C loop", 100 * rate / bareRate, .percent, goal: .atLeast(60)),
+            Figure("\(name), unchanged", 1_000 * Double(count) / again.p50, .perSecond),
+            Figure("\(name), 1 % changed", 1_000 * Double(count) / some.p50, .perSecond),
+        ]
+    }
+
+    /// Cuts an answer and stores it, as a read does.
+    static func store(_ body: [UInt8], in vault: Vault, at ticks: TickSource) async throws -> Duration {
+        try await time {
+            let rows = try RowCutter(keyColumns: ["id"]).rows(of: body)
+            let outcome = try await vault.store(
+                ListAnswer(
+                    cacheKey: "tasks", table: TableID(name: BenchRows.table), parameters: [], body: body, rows: rows,
+                    askedAt: ticks.next(), fetchedAt: Date()))
+            guard outcome == .stored else { throw BenchFault("the answer was not stored") }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+internal import Foundation
+
+/// What this disk takes for one small durable write, without any of our code: no durable write can be faster.
+enum DiskSync {
+    static func run(isQuick: Bool) async throws -> [Figure] {
+        try await withFolder { folder in
+            let path = folder.appendingPathComponent("file").path
+            guard FileManager.default.createFile(atPath: path, contents: nil),
+                let file = FileHandle(forWritingAtPath: path)
+            else { throw BenchFault("the disk takes no file") }
+            var samples = Samples()
+            let page = Data(repeating: 7, count: 4_096)
+            for _ in 0..<(isQuick ? 20 : 200) {
+                samples.add(
+                    try time {
+                        try file.write(contentsOf: page)
+                        try file.synchronize()
+                    })
+            }
+            try file.close()
+            return [
+                Figure("disk, 4 KB appended and synced, p50", samples.p50, .milliseconds),
+                Figure("disk, 4 KB appended and synced, p99", samples.p99, .milliseconds),
+            ]
+        }
+    }
+}

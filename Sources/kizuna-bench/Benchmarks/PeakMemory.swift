@@ -1,0 +1,42 @@
+internal import Foundation
+internal import KizunaCore
+internal import KizunaStore
+
+/// How far the process's memory rises over the answer itself while a large answer is stored.
+enum PeakMemory {
+    static func run(isQuick: Bool) async throws -> [Figure] {
+        let count = isQuick ? 10_000 : 100_000
+        guard let before = Self.highest(reset: true) else { return [] }
+        _ = before
+        return try await withFolder { folder in
+            let ticks = TickSource()
+            let vault = try Vault(
+                file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
+                now: Date()) { _ in }
+            let body = BenchRows.answer(0..<count)
+            guard let present = highest(reset: true) else { return [] }
+            _ = try await AnswerStored.store(body, in: vault, at: ticks)
+            let peak = highest(reset: false) ?? present
+            await vault.close()
+            return [
+                Figure("memory, answer of \(count) rows itself", Double(body.count) / 1_048_576, .megabytes),
+                Figure(
+                    "memory, peak over the answer while it is stored", Double(peak - present) / 1_048_576, .megabytes,
+                    goal: .atMost(32)),
+            ]
+        }
+    }
+
+    /// The process's highest resident memory in bytes, on Linux; with `reset`, the mark is first set to the present.
+    private static func highest(reset: Bool) -> Int? {
+        if reset {
+            guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }
+            file.write(Data("5".utf8))
+            file.closeFile()
+        }
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+            .flatMap { Int($0) }.map { $0 * 1_024 }
+    }
+}

@@ -1,0 +1,35 @@
+/// Times of one thing done many times.
+struct Samples {
+    private var times: [Duration] = []
+
+    mutating func add(_ time: Duration) { times.append(time) }
+
+    /// Milliseconds below which this share of the samples lies.
+    func quantile(_ share: Double) -> Double {
+        guard !times.isEmpty else { return 0 }
+        let sorted = times.sorted()
+        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))].milliseconds
+    }
+
+    var p50: Double { quantile(0.5) }
+    var p99: Double { quantile(0.99) }
+}
+
+extension Duration {
+    var milliseconds: Double { seconds * 1_000 }
+    var seconds: Double { self / .seconds(1) }
+}
+
+/// How long a piece of work takes.
+func time(_ body: () throws -> Void) rethrows -> Duration {
+    let start = ContinuousClock.now
+    try body()
+    return start.duration(to: .now)
+}
+
+/// How long a piece of work takes.
+func time(_ body: () async throws -> Void) async rethrows -> Duration {
+    let start = ContinuousClock.now
+    try await body()
+    return start.duration(to: .now)
+}
