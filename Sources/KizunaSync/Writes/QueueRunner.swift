@@ -470,7 +470,8 @@ extension WireResponse {
     /// Whether a success is PostgREST's own: rows where rows were asked for, else nothing. The login page of a network
     /// answers 200 too, and it has written no row.
     fileprivate func isAnswer(isSilent: Bool) -> Bool {
-        guard !isSilent else { return body.isEmpty }
+        guard !body.isEmpty else { return isSilent || status == 201 || status == 204 }
+        guard !isSilent else { return false }
         return (try? RawJSON(validating: body))?.kind == .array
     }
 }
