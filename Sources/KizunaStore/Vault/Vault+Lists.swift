@@ -95,6 +95,7 @@ extension Vault {
     /// Stores an answer as the list of its request, unless it is older than what the device knows (spec reads §6.5).
     /// Rows whose bytes did not change are not written.
     package func store(_ answer: ListAnswer) throws(SyncError) -> AnswerOutcome {
+        try ensureOpen()
         if answer.askedAt < clearedAt { return .olderThanClear }
         for table in [answer.table] + answer.embedded {
             if let mark = marks[table], answer.askedAt < mark { return .olderThanTable }

@@ -30,6 +30,10 @@ package struct DeliveryEffect: Sendable {
     /// The change of one list, given those of its rows that carry one of `keys`.
     package func edit(of list: ListShape, present: [RowKey: RawJSON]) -> ListEdit {
         var edit = ListEdit()
+        guard list.carriesKeys || keys.isEmpty else {
+            edit.becomesStale = true
+            return edit
+        }
         switch rows {
         case .untold: edit.becomesStale = true
         case .deleted(let keys):

@@ -41,6 +41,12 @@ package struct ListShape: Sendable {
         order.allSatisfy { $0.isPlainColumn && before.member($0.column) == after.member($0.column) }
     }
 
+    /// Whether each answered row tells which row of the table it is. Where it does not, no write can be followed to it.
+    package var carriesKeys: Bool {
+        guard case .list(let list) = columns else { return true }
+        return keyColumns.allSatisfy { key in list.contains { $0.column == key && $0.name == key } }
+    }
+
     /// Whether a row of the answer can be made from the table's own columns.
     package var isFollowable: Bool {
         if case .notFollowable = columns { false } else { true }

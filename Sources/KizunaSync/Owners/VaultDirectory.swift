@@ -60,5 +60,6 @@ package struct VaultDirectory: Sendable {
     package func remember(_ owner: OwnerID) throws {
         guard let note else { return }
         try Data(Self.name(of: owner).utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: note)
     }
 }

@@ -30,7 +30,8 @@ package final class LatestMailbox<Value: Sendable>: Sendable {
     package func finish(_ end: Result<Void, any Error> = .success(())) {
         let waiter = state.withLock { state -> CheckedContinuation<Value?, any Error>? in
             guard state.end == nil else { return nil }
-            state.end = end
+            // Whoever waits is told of a failure; after that the sequence is at its end.
+            state.end = state.waiter == nil ? end : .success(())
             defer { state.waiter = nil }
             return state.waiter
         }

@@ -159,9 +159,11 @@ package struct QueueMachine: Sendable {
         case .withdrawn(let ids): remove(ids)
         case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
         case .unanswered(let flight, let mayHaveBeenHandled, let reason, let jitter):
+            guard isUndecided(flight) else { break }
             release(flight, mayHaveBeenHandled: mayHaveBeenHandled, reason: reason, &effects)
             backOff(nil, jitter, &effects)
         case .notNoted(let flight, let jitter):
+            guard isUndecided(flight) else { break }
             for (id, maybeSent) in flights.removeValue(forKey: flight)?.before ?? [:] {
                 tracked[id]?.state = .waiting
                 tracked[id]?.item.maybeSent = maybeSent
@@ -171,7 +173,7 @@ package struct QueueMachine: Sendable {
         case .committed(let flight):
             committed(flight, &effects)
         case .commitFailed(let flight, let jitter):
-            guard flights[flight] != nil else { break }
+            guard flights[flight]?.outcome != nil else { break }
             startTimer(.commit(flight), RetrySchedule.refresh.wait(afterFailure: 2).jittered(jitter), &effects)
         case .timerFired(let timer): fired(timer, &effects)
         case .pathChanged(let isUp):
@@ -407,7 +409,7 @@ extension QueueMachine {
 
     /// The verdict is on disk. What came to depend on a refused write while it was being written down goes with it.
     private mutating func committed(_ number: Int, _ effects: inout [Effect]) {
-        guard let ended = flights.removeValue(forKey: number) else { return }
+        guard flights[number]?.outcome != nil, let ended = flights.removeValue(forKey: number) else { return }
         let gone = endedIDs(ended)
         guard case .commitRefused(_, let id, _, let failure) = ended.outcome else { return remove(gone) }
         let late = dependants(of: id).filter { !gone.contains($0) }
@@ -442,6 +444,11 @@ extension QueueMachine {
     private mutating func halve(_ ids: [String]) {
         let limit = max(1, (ids.count + 1) / 2)
         for id in ids { tracked[id]?.batchLimit = limit }
+    }
+
+    /// Whether a flight is out and has no verdict yet.
+    private func isUndecided(_ number: Int) -> Bool {
+        flights[number].map { $0.outcome == nil } ?? false
     }
 
     private func mayBeOurOwn(_ flight: Flight) -> Bool {

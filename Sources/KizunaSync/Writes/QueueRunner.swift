@@ -343,7 +343,10 @@ extension QueueRunner {
                 else { continue }
                 guard let row = try await row(of: request, facts) else {
                     // It may be written and not be read. Nobody else can have made a row of a key that was made here.
-                    if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns) { present.insert(entry.id) }
+                    let isAlone = entries.count == 1 ? entry.table.name : nil
+                    if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns, tableOfTheOnlyRow: isAlone) {
+                        present.insert(entry.id)
+                    }
                     continue
                 }
                 guard entry.isAuthor(of: row) else { continue }
@@ -479,15 +482,19 @@ extension WireResponse {
     /// Whether a success is PostgREST's own: rows where rows were asked for, else nothing. The login page of a network
     /// answers 200 too, and it has written no row.
     fileprivate func isAnswer(isSilent: Bool) -> Bool {
-        guard !isSilent else { return body.isEmpty }
+        guard !body.isEmpty else { return isSilent || status == 201 || status == 204 }
+        guard !isSilent else { return false }
         return (try? RawJSON(validating: body))?.kind == .array
     }
 }
 
 extension ServerFailure {
-    /// Whether a duplicate is one of this row's primary key, by PostgreSQL's own sentence.
-    fileprivate func isAbout(_ key: RowKey, _ keyColumns: [String]) -> Bool {
-        keyColumns.count == 1 && details == "Key (\(keyColumns[0]))=(\(key.text)) already exists."
+    /// Whether a duplicate is one of this row's primary key, by PostgreSQL's own sentence. Where row level security makes
+    /// it keep the key to itself, the usual name of the constraint tells, if the request held one row alone.
+    fileprivate func isAbout(_ key: RowKey, _ keyColumns: [String], tableOfTheOnlyRow table: String?) -> Bool {
+        guard keyColumns.count == 1 else { return false }
+        if let details { return details == "Key (\(keyColumns[0]))=(\(key.text)) already exists." }
+        return table.map { constraint == "\($0)_pkey" } ?? false
     }
 
     /// A write that may have been handled, cannot be sent again without being done twice, and names no row to ask for.

@@ -9,7 +9,7 @@ package final class VerdictBoard: Sendable {
         case refused(SyncError)
         case withdrawn(SyncError)
 
-        func get() throws(SyncError) -> [RawJSON] {
+        package func get() throws(SyncError) -> [RawJSON] {
             switch self {
             case .delivered(let rows): return rows
             case .refused(let error), .withdrawn(let error): throw error

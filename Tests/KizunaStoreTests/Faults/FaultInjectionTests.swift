@@ -78,7 +78,8 @@ import Testing
         #expect(image.known == fresh.known, what)
         #expect(image.entries == fresh.entries, what)
         let probe = QueueEntry(
-            id: "probe", table: TableID(name: "others"), operation: .delete(filters: []), rowKeys: [], createdAt: day(3))
+            id: "probe", table: TableID(name: "others"), operation: .delete(filters: []), rowKeys: [], createdAt: day(3)
+        )
         _ = try await vault.enqueue([probe], limit: 1000)
         #expect(scene.changes.last?.queueDepth == image.entries.count + 1, what)
         _ = try await vault.discardPending("probe")
@@ -115,7 +116,8 @@ import Testing
         case .beginSend: try await vault.beginSend(["update-a", "insert-b"])
         case .sendFailed: try await vault.sendFailed(["update-a"], maybeSent: ["update-a": true], error: "no")
         case .settle:
-            try await vault.settle(["update-a", "insert-b"], table: tasks, rows: [:], keys: [RowKey(text: "a")]) { _, present in
+            try await vault.settle(["update-a", "insert-b"], table: tasks, rows: [:], keys: [RowKey(text: "a")]) {
+                _, present in
                 var edit = ListEdit()
                 edit.removed = Array(present.keys)
                 edit.appended = [
@@ -128,7 +130,8 @@ import Testing
         case .dismiss: _ = try await vault.dismissRefused("insert-d")
         case .requeue: _ = try await vault.requeueRefused("insert-d") { (entry) throws(SyncError) in entry }
         case .store: _ = try await vault.store(try scene.answer(#"[{"id":"z"},{"n":1}]"#, to: "open"))
-        case .storeAgain: _ = try await vault.store(try scene.answer(#"[{"id":"y","n":2},{"id":"z"},{"id":"a","n":1}]"#))
+        case .storeAgain:
+            _ = try await vault.store(try scene.answer(#"[{"id":"y","n":2},{"id":"z"},{"id":"a","n":1}]"#))
         case .stale: try await vault.markTableStale(tasks)
         case .evict: _ = try await vault.evict(maximumBytes: 0, maximumLists: 0, keeping: [])
         case .clear: try await vault.clear(keepingQueue: false)

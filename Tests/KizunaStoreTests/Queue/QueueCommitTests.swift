@@ -48,7 +48,8 @@ import Testing
         _ = try await vault.store(try scene.answer(#"[{"id":"a","n":1},{"id":"b"}]"#))
         _ = try await vault.enqueue([try update("a"), try insertion("c")], limit: 10)
         let key = RowKey(text: "a")
-        try await vault.settle(["update-a", "insert-c", "unknown"], table: tasks, rows: [:], keys: [key]) { head, present in
+        try await vault.settle(["update-a", "insert-c", "unknown"], table: tasks, rows: [:], keys: [key]) {
+            head, present in
             #expect(head.cacheKey == "all")
             #expect(present.mapValues(\.text) == [key: #"{"id":"a","n":1}"#])
             var edit = ListEdit()

@@ -127,7 +127,8 @@ private struct FaultFile {
         }
         methods.xRead = { file, buffer, count, offset in
             FaultFile.failure(.read, file)
-                ?? FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xRead?($0, buffer, count, offset) } ?? SQLITE_IOERR
+                ?? FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xRead?($0, buffer, count, offset) }
+                ?? SQLITE_IOERR
         }
         methods.xWrite = { file, buffer, count, offset in
             FaultFile.failure(.write, file)
@@ -151,7 +152,8 @@ private struct FaultFile {
             FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xUnlock?($0, kind) } ?? SQLITE_IOERR
         }
         methods.xCheckReservedLock = { file, isReserved in
-            FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xCheckReservedLock?($0, isReserved) } ?? SQLITE_IOERR
+            FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xCheckReservedLock?($0, isReserved) }
+                ?? SQLITE_IOERR
         }
         methods.xFileControl = { file, operation, argument in
             FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xFileControl?($0, operation, argument) }
@@ -168,7 +170,8 @@ private struct FaultFile {
                 ?? SQLITE_IOERR
         }
         methods.xShmLock = { file, offset, count, flags in
-            FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xShmLock?($0, offset, count, flags) } ?? SQLITE_IOERR
+            FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xShmLock?($0, offset, count, flags) }
+                ?? SQLITE_IOERR
         }
         methods.xShmBarrier = { file in _ = FaultFile.real(file).map { $0.pointee.pMethods?.pointee.xShmBarrier?($0) } }
         methods.xShmUnmap = { file, isDeleting in

@@ -1,0 +1,82 @@
+import KizunaCore
+import KizunaPostgREST
+import KizunaStore
+import KizunaSync
+import Testing
+
+/// What a delivered write does to a list, case by case (spec reads §9.5).
+@Suite struct DeliveryEffectTests {
+    private func shape(_ parameters: (String, String)..., columns: String? = nil) -> ListShape {
+        var request = TableRequest(schema: "public", table: "notes")
+        if let columns { request.columns = columns }
+        for (name, value) in parameters { request.append(name, value) }
+        return ListShape(
+            request: request, types: TableTypes(columns: ["done": .bool, "rank": .int4]), keyColumns: ["id"])
+    }
+
+    private func json(_ text: String) throws -> RawJSON { try RawJSON(validating: Array(text.utf8)) }
+
+    /// The edit of a list that shows the row `a`, in words.
+    private func edit(_ shape: ListShape, _ rows: DeliveryEffect.Rows, present: String?) throws -> String {
+        let key = RowKey(text: "a")
+        let edit = DeliveryEffect(rows).edit(of: shape, present: try present.map { [key: try json($0)] } ?? [:])
+        var words: [String] = []
+        if !edit.replaced.isEmpty { words.append("replace \(edit.replaced.map(\.json.text).joined())") }
+        if !edit.removed.isEmpty { words.append("remove") }
+        if !edit.appended.isEmpty { words.append("append \(edit.appended.map(\.json.text).joined())") }
+        if edit.becomesStale { words.append("stale") }
+        return words.joined(separator: ", ")
+    }
+
+    @Test func aDeleteIsExactUnlessTheListIsCut() throws {
+        let gone = DeliveryEffect.Rows.deleted([RowKey(text: "a")])
+        #expect(try edit(shape(), gone, present: #"{"id":"a"}"#) == "remove")
+        #expect(try edit(shape(), gone, present: nil) == "")
+        #expect(try edit(shape(("limit", "5")), gone, present: #"{"id":"a"}"#) == "remove, stale")
+        #expect(try edit(shape(("limit", "5")), gone, present: nil) == "")
+        #expect(try edit(shape(("limit", "5"), ("offset", "5")), gone, present: nil) == "stale")
+    }
+
+    @Test func anUpdateIsExactWhileNothingThatDecidesChanges() throws {
+        let row = try json(#"{"id":"a","title":"new","done":false,"rank":1}"#)
+        let before = #"{"id":"a","title":"old","done":false,"rank":1}"#
+        let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
+        #expect(try edit(shape(), written, present: before) == "replace \(row.text)")
+        #expect(try edit(shape(("done", "eq.false")), written, present: before) == "replace \(row.text)")
+        #expect(try edit(shape(("order", "rank.asc")), written, present: before) == "replace \(row.text)")
+        #expect(try edit(shape(("order", "title.asc")), written, present: before) == "replace \(row.text), stale")
+    }
+
+    @Test func anUpdateThatLeavesOrEntersAFilter() throws {
+        let row = try json(#"{"id":"a","done":true}"#)
+        let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
+        let open = shape(("done", "eq.false"))
+        #expect(try edit(open, written, present: #"{"id":"a","done":false}"#) == "remove")
+        #expect(
+            try edit(shape(("done", "eq.false"), ("limit", "3")), written, present: #"{"id":"a","done":false}"#)
+                == "remove, stale")
+        #expect(try edit(open, written, present: nil) == "")
+        #expect(try edit(shape(("done", "eq.true")), written, present: nil) == "append \(row.text)")
+        #expect(try edit(shape(("done", "eq.true"), ("order", "id.asc")), written, present: nil).hasSuffix("stale"))
+        #expect(try edit(shape(("title", "ilike.*x*")), written, present: nil).hasSuffix("stale"))
+    }
+
+    @Test func aListWithoutItsKeyCannotBeFollowed() throws {
+        let row = try json(#"{"id":"a","title":"new"}"#)
+        let key = RowKey(text: "a")
+        let titles = shape(columns: "title")
+        #expect(try edit(titles, .deleted([key]), present: nil) == "stale")
+        #expect(try edit(titles, .written([key: row]), present: nil) == "stale")
+    }
+
+    @Test func whatTheServerDidNotTellMakesEveryListStale() throws {
+        #expect(try edit(shape(), .untold, present: nil) == "stale")
+    }
+
+    @Test func aListWithAnEmbeddedTableIsFetchedAgain() throws {
+        let row = try json(#"{"id":"a","title":"new"}"#)
+        let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
+        #expect(try edit(shape(columns: "*,lists(*)"), written, present: #"{"id":"a"}"#) == "stale")
+        #expect(try edit(shape(columns: "*,lists(*)"), written, present: nil) == "stale")
+    }
+}

@@ -1,0 +1,142 @@
+import KizunaCore
+import KizunaSync
+import Testing
+
+/// Refusals and unknown outcomes: who leaves, who stays, and what is never sent twice.
+@Suite struct QueueRefusalTests {
+    @Test(arguments: [413, 400])
+    func aSharedRequestIsHalvedUntilTheGuiltyRowStandsAlone(status: Int) {
+        var rig = QueueRig()
+        let items = (1...8).map { queueItem("i\($0)", "\($0)", batch: "insert") }
+        var pending = Self.sends(rig.handle(.queued(items)), from: 1)
+        var delivered: Set<String> = []
+        var refused: [String] = []
+        var requests = 0
+        while !pending.isEmpty {
+            let (flight, ids) = pending.removeFirst()
+            requests += 1
+            let fault = serverFault(status, "23514")
+            let verdict: AnswerVerdict =
+                ids.contains("i6") ? (status == 413 ? .tooLarge(fault) : .refused(fault)) : .delivered
+            let words = rig.handle(.answered(flight: flight, verdict, jitter: 0))
+            if words.hasPrefix("refuse") { refused += ids }
+            if words.hasPrefix("deliver") { delivered.formUnion(ids) }
+            if words.hasPrefix("refuse") || words.hasPrefix("deliver") {
+                pending += Self.sends(rig.handle(.committed(flight: flight)), from: rig.lastFlight)
+            } else {
+                pending += Self.sends(words, from: rig.lastFlight)
+            }
+        }
+        #expect(refused == ["i6"])
+        #expect(delivered.count == 7)
+        #expect(rig.machine.depth == 0)
+        #expect(requests <= 12)
+    }
+
+    /// The flights that these words begin; the last of them has this number.
+    private static func sends(_ words: String, from last: Int) -> [(Int, [String])] {
+        let sends = words.split(separator: ", ").filter { $0.hasPrefix("send ") }
+        return sends.enumerated().map { index, word in
+            (last - (sends.count - 1 - index), word.dropFirst(5).split(separator: "+").map(String.init))
+        }
+    }
+
+    @Test func whatNeedsARefusedRowIsParkedWithItAndNothingElse() {
+        var rig = QueueRig()
+        rig.handle(
+            .queued([
+                queueItem("make", "1"), queueItem("change", "1", makes: false), queueItem("other", "2", makes: false),
+                queueItem("remove", "1", makes: false),
+            ]))
+        let words = rig.handle(.answered(flight: 1, .refused(serverFault(400, "23502")), jitter: 0))
+        #expect(words == "refuse make<change<remove")
+        #expect(rig.handle(.committed(flight: 1)) == "")
+        #expect(rig.machine.depth == 1)
+    }
+
+    @Test func whatIsQueuedWhileTheRefusalIsWrittenDownGoesWithIt() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("make", "1")]))
+        rig.handle(.answered(flight: 1, .refused(serverFault(400, "23502")), jitter: 0))
+        #expect(rig.handle(.queued([queueItem("change", "1", makes: false), queueItem("x", "2")])) == "send x")
+        #expect(rig.handle(.committed(flight: 1)) == "refuse make<change")
+        #expect(rig.handle(.committed(flight: rig.lastFlight)) == "")
+        #expect(rig.machine.depth == 1)
+    }
+
+    @Test func aRefusedUpdateTakesOnlyItsGroupAlong() {
+        var rig = QueueRig()
+        rig.handle(
+            .queued([
+                queueItem("g1", "1", makes: false, group: "g"), queueItem("g2", "2", group: "g"),
+                queueItem("later", "2", makes: false), queueItem("same", "1", makes: false),
+            ]))
+        let words = rig.handle(.answered(flight: 1, .refused(serverFault(403, "42501")), jitter: 0))
+        #expect(words == "refuse g1<g2<later")
+    }
+
+    @Test func aDuplicateIsARefusalUnlessItMayBeOurOwn() {
+        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        var fresh = QueueRig()
+        fresh.handle(.queued([queueItem("a", "1")]))
+        #expect(fresh.handle(.answered(flight: 1, duplicate, jitter: 0)) == "refuse a")
+        var resent = QueueRig()
+        resent.handle(.queued([queueItem("a", "1", maybeSent: true)]))
+        #expect(resent.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
+        #expect(resent.handle(.verified(flight: 1, present: ["a"])) == "deliver a")
+        var minted = QueueRig()
+        minted.handle(.queued([queueItem("a", "1", isMinted: true)]))
+        #expect(minted.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
+    }
+
+    @Test func aGatewaysTimeOutLeavesTheOutcomeOpen() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        let late = AnswerVerdict.judge(status: 504, failure: serverFault(504))
+        #expect(rig.handle(.answered(flight: 1, late, jitter: 0)) == "note a?, timer")
+        #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
+        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify a")
+    }
+
+    @Test func aWriteThatNamesNoRowIsNotSentTwice() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", isRepeatable: false)]))
+        let lost = QueueMachine.Event.unanswered(flight: 1, mayHaveBeenHandled: true, reason: "lost", jitter: 0)
+        #expect(rig.handle(lost) == "note a?, timer")
+        #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "refuse a")
+        #expect(rig.handle(.committed(flight: rig.lastFlight)) == "")
+        #expect(rig.machine.depth == 0)
+        var proved = QueueRig()
+        proved.handle(.queued([queueItem("a", isRepeatable: false)]))
+        proved.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "refused", jitter: 0))
+        #expect(proved.handle(.timerFired(timer: proved.lastTimer)) == "send a")
+        var found = QueueRig()
+        #expect(found.handle(.queued([queueItem("a", isRepeatable: false, maybeSent: true)])) == "refuse a")
+    }
+
+    @Test func anUpdateThatFindsNothingWhenItIsSentAgainIsDone() {
+        let nothing = AnswerVerdict.refused(.noRowMatched(status: 200))
+        var first = QueueRig()
+        first.handle(.queued([queueItem("a", "1", makes: false)]))
+        #expect(first.handle(.answered(flight: 1, nothing, jitter: 0)) == "refuse a")
+        var again = QueueRig()
+        again.handle(.queued([queueItem("a", "1", makes: false, maybeSent: true)]))
+        #expect(again.handle(.answered(flight: 1, nothing, jitter: 0)) == "deliver a")
+    }
+
+    @Test func fiveAnswersThatSettleNothingAreARefusal() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("bad", "1", makes: false), queueItem("good", "2", makes: false)]))
+        rig.handle(.answered(flight: 2, .delivered, jitter: 0))
+        rig.handle(.committed(flight: 2))
+        var flight = 1
+        for _ in 1...4 {
+            let words = rig.handle(.answered(flight: flight, .unsettled(serverFault(500, "XX000")), jitter: 0))
+            #expect(words == "note bad, timer")
+            #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send bad")
+            flight = rig.lastFlight
+        }
+        #expect(rig.handle(.answered(flight: flight, .unsettled(serverFault(500, "XX000")), jitter: 0)) == "refuse bad")
+    }
+}

@@ -1,0 +1,92 @@
+import KizunaCore
+import KizunaSync
+import Testing
+
+/// Waits: every failure books its own next attempt (Q3), and nothing goes out where nothing may (Q4).
+@Suite struct QueueWaitTests {
+    @Test func eachFailureInARowWaitsLongerAsScheduled() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        for _ in 1...8 {
+            let failed = QueueMachine.Event.unanswered(
+                flight: rig.lastFlight, mayHaveBeenHandled: false, reason: "offline", jitter: 1)
+            #expect(rig.handle(failed) == "note a, timer")
+            #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
+        }
+        #expect(
+            rig.delays == [
+                .milliseconds(300), .milliseconds(900), .milliseconds(2400), .seconds(5), .seconds(15), .seconds(60),
+                .seconds(60), .seconds(60),
+            ])
+    }
+
+    @Test func jitterHalvesAtMost() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        rig.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
+        #expect(rig.delays == [.milliseconds(150)])
+    }
+
+    @Test(arguments: [(5, 5), (3600, 600)])
+    func theServersOwnWaitIsObeyedUpToTenMinutes(asked: Int, kept: Int) {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(asked), mayHaveBeenHandled: false)
+        rig.handle(.answered(flight: 1, busy, jitter: 0))
+        #expect(rig.delays == [.seconds(kept)])
+    }
+
+    @Test func manyFailuresAtOnceBookOneWait() {
+        var rig = QueueRig()
+        rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))
+        let words = (1...4).map {
+            rig.handle(.unanswered(flight: $0, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
+        }
+        #expect(words == ["note w1, timer", "note w2", "note w3", "note w4"])
+    }
+
+    @Test func theSessionIsAskedForOnceUntilItChanges() {
+        var rig = QueueRig()
+        rig.handle(.queued((1...3).map { queueItem("w\($0)", "\($0)", makes: false) }))
+        let words = (1...3).map { rig.handle(.answered(flight: $0, .needsSession, jitter: 0)) }
+        #expect(words == ["note w1, ask session", "note w2", "note w3"])
+        #expect(rig.handle(.hurried) == "")
+        #expect(rig.handle(.sessionChanged(isReady: true)) == "send w1, send w2, send w3")
+        #expect(rig.handle(.answered(flight: rig.lastFlight, .needsSession, jitter: 0)) == "note w3, ask session")
+    }
+
+    @Test func whileTheMonitorSaysOfflineItLooksOnceAMinute() {
+        var rig = QueueRig(isPathUp: false)
+        #expect(rig.handle(.queued([queueItem("a", "1")])) == "timer")
+        #expect(rig.delays == [.seconds(60)])
+        #expect(rig.handle(.queued([queueItem("b", "2")])) == "")
+        #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a, send b")
+    }
+
+    @Test func aHurriedQueueTriesWhateverTheMonitorSays() {
+        var rig = QueueRig(isPathUp: false)
+        rig.handle(.queued([queueItem("a", "1")]))
+        #expect(rig.handle(.hurried) == "cancel, send a")
+    }
+
+    @Test func aVerdictThatCannotBeWrittenDownIsWrittenDownLater() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        rig.handle(.answered(flight: 1, .delivered, jitter: 0))
+        for _ in 1...3 {
+            #expect(rig.handle(.commitFailed(flight: 1, jitter: 0)) == "timer")
+            #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "deliver a")
+        }
+        #expect(rig.handle(.committed(flight: 1)) == "")
+        #expect(rig.machine.depth == 0)
+    }
+
+    @Test func aSendThatCouldNotBeNotedHasNotBeenSent() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        #expect(rig.handle(.notNoted(flight: 1, jitter: 0)) == "timer")
+        #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
+        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "refuse a")
+    }
+}
