@@ -41,6 +41,11 @@ package struct ListShape: Sendable {
         order.allSatisfy { $0.isPlainColumn && before.member($0.column) == after.member($0.column) }
     }
 
+    /// Whether rows are answered as they are, so that an answered row and the table's row are the same text.
+    package var showsAllColumns: Bool {
+        if case .all = columns { true } else { false }
+    }
+
     /// Whether a row of the answer can be made from the table's own columns.
     package var isFollowable: Bool {
         if case .notFollowable = columns { false } else { true }
