@@ -66,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore", "CSQLite"], swiftSettings: houseStyle),
         .testTarget(
-            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport"], swiftSettings: houseStyle),
+            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport", "path-probe"],
+            swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",
             dependencies: [
@@ -87,6 +88,9 @@ let package = Package(
                 "KizunaLocal", "CrashWorker",
             ],
             swiftSettings: houseStyle),
+        // Run in a network of its own by the path monitor's test.
+        .executableTarget(
+            name: "path-probe", dependencies: ["KizunaTransport"], path: "Tests/PathProbe", swiftSettings: houseStyle),
         .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
         // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
         .testTarget(

@@ -70,7 +70,8 @@ package final class LocalCluster: Sendable {
     private static func startArguments(_ folder: ClusterFolder) -> [String] {
         var settings = [
             "listen_addresses=", "unix_socket_directories=\(folder.socket)", "unix_socket_permissions=0700",
-            "timezone=UTC", "log_timezone=UTC", "wal_level=logical", "shared_buffers=32MB", "jit=off",
+            "timezone=UTC", "log_timezone=UTC", "wal_level=logical", "shared_buffers=32MB", "max_connections=600",
+            "jit=off",
         ]
         if !folder.isKept { settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"] }
         let options = settings.map { "-c \($0)" }.joined(separator: " ")

@@ -29,12 +29,31 @@ package struct ListHead: Sendable, Equatable {
     package var isComplete: Bool
     /// Whether the rows carry the table's own column names, so that they may stand for rows of the table elsewhere.
     package let hasPlainColumns: Bool
+
+    package init(
+        id: Int64, cacheKey: String, table: TableID, parameters: [QueueEntry.Filter], fetchedAt: Date, isStale: Bool,
+        isComplete: Bool, hasPlainColumns: Bool
+    ) {
+        self.id = id
+        self.cacheKey = cacheKey
+        self.table = table
+        self.parameters = parameters
+        self.fetchedAt = fetchedAt
+        self.isStale = isStale
+        self.isComplete = isComplete
+        self.hasPlainColumns = hasPlainColumns
+    }
 }
 
 /// A cached list with its rows in the server's order.
 package struct StoredList: Sendable, Equatable {
     package var head: ListHead
     package var rows: [StoredRow]
+
+    package init(head: ListHead, rows: [StoredRow]) {
+        self.head = head
+        self.rows = rows
+    }
 }
 
 /// What a live read needs to begin with, all of one moment.
@@ -45,7 +64,16 @@ package struct ListImage: Sendable {
     /// Cached rows, of whatever list, that carry a key of those writes.
     package var known: [RowKey: RawJSON]
     /// The table's refused writes.
-    package var refused: [RefusedEntry] = []
+    package var refused: [RefusedEntry]
+
+    package init(
+        list: StoredList?, entries: [QueueEntry], known: [RowKey: RawJSON], refused: [RefusedEntry] = []
+    ) {
+        self.list = list
+        self.entries = entries
+        self.known = known
+        self.refused = refused
+    }
 }
 
 /// How one cached list changes when the server has accepted a write (spec reads §9.5).

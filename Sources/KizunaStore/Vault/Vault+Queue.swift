@@ -208,6 +208,11 @@ extension Vault {
         deliver(try pendingEntries().filter { $0.table == table })
     }
 
+    /// Hands over all waiting writes in line with the changes.
+    package func deliverPending(_ deliver: @Sendable ([QueueEntry]) -> Void) throws(SyncError) {
+        deliver(try pendingEntries())
+    }
+
     /// Hands over the refused writes in line with the changes.
     package func deliverRefused(_ deliver: @Sendable ([RefusedEntry]) -> Void) throws(SyncError) {
         deliver(try refusedEntries())

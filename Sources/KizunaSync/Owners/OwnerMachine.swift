@@ -22,6 +22,10 @@ package struct OwnerMachine: Sendable {
         case vaultFailed(generation: Int)
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String)
+        /// The answer to `askForToken`: a token of this user.
+        case freshToken(generation: Int, userID: String, token: String)
+        /// It could not be had at the moment.
+        case noFreshToken(generation: Int, jitter: Double)
         /// The app gave up the present owner's data; the session's own user is served from now on.
         case reset
         case closed
@@ -33,7 +37,8 @@ package struct OwnerMachine: Sendable {
         case close
         /// Whether requests of the current owner may go out, and with which token (nil: the anonymous key).
         case credentials(Credentials)
-        case askForToken
+        /// Ask the session for a token after this time, if one is still wanted then.
+        case askForToken(generation: Int, after: Duration)
         /// A token of another user came while the policy is to block.
         case softBlocked(reason: String)
     }
@@ -60,6 +65,8 @@ package struct OwnerMachine: Sendable {
     package private(set) var generation = 1
     private var session: SessionState = .restoring
     private var rejected: String?
+    /// Failures in a row to get a fresh token.
+    private var failures = 0
     private var published = Credentials.unsettled
     private let identityPolicy: IdentityPolicy
     /// Why nothing is sent until `reset`, nil when not blocked.
@@ -73,6 +80,12 @@ package struct OwnerMachine: Sendable {
     }
 
     package var credentials: Credentials { published }
+
+    /// Whether the token of this generation's session was rejected and no other has come.
+    package func wantsToken(generation asked: Int) -> Bool {
+        guard asked == generation, case .signedIn(_, let token) = session else { return false }
+        return token == rejected
+    }
 
     package mutating func handle(_ event: Event) -> [Effect] {
         guard state != .closed else { return [] }
@@ -94,7 +107,18 @@ package struct OwnerMachine: Sendable {
         case .tokenRejected(let token):
             guard case .signedIn(_, token) = session, rejected != token else { return [] }
             rejected = token
-            effects.append(.askForToken)
+            failures = 0
+            effects.append(.askForToken(generation: generation, after: .zero))
+        case .freshToken(let asked, let userID, let token):
+            // A token that comes after another user signed in, or after a sign-out, is nobody's any more.
+            guard asked == generation, case .signedIn(userID, _) = session, token != rejected else { return [] }
+            session = .signedIn(userID: userID, accessToken: token)
+            rejected = nil
+        case .noFreshToken(let asked, let jitter):
+            guard wantsToken(generation: asked) else { return [] }
+            failures += 1
+            let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
+            effects.append(.askForToken(generation: asked, after: wait))
         case .closed:
             state = .closed
             return [.close]

@@ -17,6 +17,9 @@ package final class OwnerRunner: Sendable {
 
     private struct State {
         var machine: OwnerMachine
+        var outbox = Outbox<OwnerMachine.Effect>()
+        /// Vaults to be closed, by the generation that follows.
+        var former: [Int: VaultHandle] = [:]
         var handle: VaultHandle?
         var tasks: [TaskTicket] = []
         var isClosed = false
@@ -109,22 +112,28 @@ package final class OwnerRunner: Sendable {
     }
 
     private func step(_ event: OwnerMachine.Event) {
-        let (effects, former) = state.withLock { state -> ([OwnerMachine.Effect], VaultHandle?) in
+        let isMine = state.withLock { state in
             let effects = state.machine.handle(event)
-            guard effects.contains(where: { if case .open = $0 { true } else { false } }) else { return (effects, nil) }
-            defer { state.handle = nil }
-            return (effects, state.handle)
-        }
-        for effect in effects {
-            switch effect {
-            case .open(let owner, let generation):
-                notify(.ownerChanging(generation: generation))
-                openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
-            case .credentials(let credentials): notify(.credentials(credentials))
-            case .askForToken: askForToken()
-            case .softBlocked(let reason): notify(.softBlocked(reason: reason))
-            case .close: break
+            for case .open(_, let generation) in effects {
+                state.former[generation] = state.handle
+                state.handle = nil
             }
+            return state.outbox.add(effects)
+        }
+        guard isMine else { return }
+        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
+    }
+
+    private func perform(_ effect: OwnerMachine.Effect) {
+        switch effect {
+        case .open(let owner, let generation):
+            notify(.ownerChanging(generation: generation))
+            let former = state.withLock { $0.former.removeValue(forKey: generation) }
+            openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
+        case .credentials(let credentials): notify(.credentials(credentials))
+        case .askForToken(let generation, let delay): askForToken(generation, after: delay)
+        case .softBlocked(let reason): notify(.softBlocked(reason: reason))
+        case .close: break
         }
     }
 
@@ -162,11 +171,28 @@ package final class OwnerRunner: Sendable {
         await former.vault.close()
     }
 
-    private func askForToken() {
-        environment.spawn { [self] in
-            // Nothing came, or it could not be had: the session source tells when there is a token again.
-            guard let text = try? await session.freshToken(), let token = try? AccessToken(text) else { return }
-            step(.session(.signedIn(userID: token.userID, accessToken: token.text)))
+    private func askForToken(_ generation: Int, after delay: Duration) {
+        let ticket = environment.spawn { [weak self, environment] in
+            do {
+                if delay > .zero { try await environment.sleep(delay) }
+            } catch {
+                // Closed meanwhile.
+                return
+            }
+            await self?.askForToken(generation)
+        }
+        state.withLock { $0.tasks.append(ticket) }
+    }
+
+    private func askForToken(_ generation: Int) async {
+        guard state.withLock({ $0.machine.wantsToken(generation: generation) }) else { return }
+        do {
+            // None for now: the session source tells when there is one again.
+            guard let text = try await session.freshToken() else { return }
+            let token = try AccessToken(text)
+            step(.freshToken(generation: generation, userID: token.userID, token: token.text))
+        } catch {
+            step(.noFreshToken(generation: generation, jitter: environment.randomFraction()))
         }
     }
 }

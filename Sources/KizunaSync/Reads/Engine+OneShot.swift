@@ -66,9 +66,10 @@ extension Engine {
     private func fetched(_ request: TableRequest) async throws -> RawSnapshot {
         var refusals = 0
         while true {
-            let outcome = try await asking(request) { [self] handle in
-                try await ReadExchange.run(
+            let (outcome, generation) = try await asking(request) { [self] handle in
+                let outcome = try await ReadExchange.run(
                     request, cacheKey: request.cacheKey, in: self, handle: handle, noteTick: { _ in })
+                return (outcome, handle.generation)
             }
             switch outcome {
             case .stored:
@@ -76,7 +77,9 @@ extension Engine {
                 if let handle = openHandle { await listStored(in: handle) }
                 snapshot.isFromCache = false
                 return snapshot
-            case .outdated: throw cleared(request)
+            case .outdated:
+                // A former owner's store is cleared when it is left; then the question is the new owner's.
+                guard try await handle().generation != generation else { throw cleared(request) }
             case .untrusted: return try await untrusted(request)
             case .unsettled: continue
             case .refused:

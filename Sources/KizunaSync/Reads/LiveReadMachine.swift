@@ -116,6 +116,8 @@ package struct LiveReadMachine: Sendable {
         package var isAnswered = false
         package var becameStale = false
         package var isCleared = false
+
+        package init() {}
     }
 
     /// What is shown now, for a read whose refresh stands so.

@@ -3,13 +3,13 @@ package import KizunaCore
 /// Decides which pages to ask for until a range of rows is proved to be whole. Pure.
 ///
 /// Each page but the first begins with the last row taken, so that a shift of the rows between two requests shows; then
-/// the pull begins anew, three times at most. A range is whole when its limit is reached, when the server's count is, or
-/// when nothing stands behind the last row. The row cap of the server is never assumed: it may be any number, and
-/// change between two pages.
+/// the pull begins anew, three times at most. A range is whole when its limit is reached, or when the count that came
+/// with its last page is: one answer holds both. The row cap of the server is never assumed: it may be any number and
+/// change between two pages. Where the server does not count, or gives one row at a time, nothing is proved.
 ///
 /// Invariants:
-/// - P1: `isComplete` is true only with one of those three proofs.
-/// - P2: each page brings a new row, restarts the pull, or ends it, so a pull ends.
+/// - P1: `isComplete` is true only with one of those two proofs, and then no row that was there throughout is missing.
+/// - P2: each page brings a new row, begins the pull anew, or ends it, so a pull ends.
 /// - P3: no two rows taken have the same key.
 package struct PageMachine: Sendable {
     package enum Step: Sendable, Equatable {
@@ -53,15 +53,16 @@ package struct PageMachine: Sendable {
         let gained = rows.count - (hasOverlap ? 1 : 0)
         position += gained
         if let row = rows.last { last = row.json.keyed(row.key) }
-        if isWhole(total) || (gained == 0 && !hasOverlap && total == nil) {
+        if isWhole(total) {
             ruling.next = .finished(isComplete: true)
-        } else if ruling.taken.isEmpty, gained > 0 || !hasOverlap {
-            // The server counts rows it does not give, or gives the same ones again.
+        } else if gained == 0 {
+            ruling.next = .finished(isComplete: false)
+        } else if ruling.taken.isEmpty {
+            // The server gives the same rows again.
             return shifted()
         } else {
-            // Only the last row again: look behind it, since the cap may be one row.
-            hasOverlap = gained > 0
-            ruling.next = ask()
+            hasOverlap = true
+            ruling.next = .ask(offset: base + position - 1, limit: limit.map { $0 - position + 1 })
         }
         return ruling
     }
@@ -75,11 +76,6 @@ package struct PageMachine: Sendable {
         if let limit, position >= limit { return true }
         if let total { return base + position >= total }
         return false
-    }
-
-    private func ask() -> Step {
-        let overlap = hasOverlap ? 1 : 0
-        return .ask(offset: base + position - overlap, limit: limit.map { $0 - position + overlap })
     }
 
     private mutating func shifted() -> Ruling {

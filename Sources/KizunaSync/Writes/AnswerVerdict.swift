@@ -4,8 +4,9 @@ package import KizunaCore
 package enum AnswerVerdict: Sendable, Equatable {
     /// The server did it.
     case delivered
-    /// No verdict yet, and the next request would fare the same: the whole queue waits.
-    case unavailable(retryAfter: Duration?)
+    /// No verdict yet, and the next request would fare the same: the whole queue waits. A gateway that gave up on the
+    /// server does not know whether it did the work.
+    case unavailable(retryAfter: Duration?, mayHaveBeenHandled: Bool)
     /// No verdict yet for these writes; others may go on. Five such answers in a row are a refusal.
     case unsettled(ServerFailure)
     /// The token is missing, expired or not accepted; nothing is said about the write.
@@ -20,21 +21,26 @@ package enum AnswerVerdict: Sendable, Equatable {
 
     /// Judges an answer by its status and the server's error code.
     package static func judge(status: Int, failure: ServerFailure, retryAfter: Duration? = nil) -> AnswerVerdict {
-        switch status {
-        case 200..<300: .delivered
-        case 401: .needsSession
-        case 408, 425, 429, 502, 503, 504, 520...524: .unavailable(retryAfter: retryAfter)
-        case 413: .tooLarge(failure)
-        case 409 where failure.code == "23505": .duplicate(failure)
-        case 409 where failure.code == "23503": .missingReference(failure)
-        case 500..<600: judgeServerFault(failure, retryAfter: retryAfter)
-        default: .refused(failure)
+        func unavailable(mayHaveBeenHandled: Bool) -> AnswerVerdict {
+            .unavailable(retryAfter: retryAfter, mayHaveBeenHandled: mayHaveBeenHandled)
         }
-    }
-
-    private static func judgeServerFault(_ failure: ServerFailure, retryAfter: Duration?) -> AnswerVerdict {
+        switch status {
+        case 200..<300: return .delivered
+        case 401: return .needsSession
+        // A login page of the network, a proxy that wants a name: the server has not seen the request.
+        case 300..<400, 407, 511, 425, 429: return unavailable(mayHaveBeenHandled: false)
+        case 408, 502, 504, 520...524: return unavailable(mayHaveBeenHandled: true)
+        case 503: return unavailable(mayHaveBeenHandled: failure.code == nil)
+        case 413: return .tooLarge(failure)
+        case 409 where failure.code == "23505": return .duplicate(failure)
+        case 409 where failure.code == "23503": return .missingReference(failure)
         // A key twice in one upsert is the request's own fault, though PostgREST answers 500.
-        if failure.code == "21000" { return .refused(failure) }
-        return failure.isTransient ? .unavailable(retryAfter: retryAfter) : .unsettled(failure)
+        case 500..<600 where failure.code == "21000": return .refused(failure)
+        case 500..<600 where failure.isTransient:
+            return unavailable(mayHaveBeenHandled: failure.code?.hasPrefix("08") ?? true)
+        case 500..<600: return .unsettled(failure)
+        // PostgREST's own refusals carry a code. Without one, something in between spoke, and may be gone the next time.
+        default: return failure.code == nil ? .unsettled(failure) : .refused(failure)
+        }
     }
 }

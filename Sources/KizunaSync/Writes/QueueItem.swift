@@ -26,13 +26,15 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     /// Whether nobody else can have made a row of its key, so that a duplicate is its own earlier self: a proxy or a
     /// platform's HTTP may have repeated the request unasked.
     package let isKeyMinted: Bool
+    /// Whether sending it twice does no more than sending it once, or shows by a duplicate that it did.
+    package let isRepeatable: Bool
     /// Whether an earlier request may have carried it to the server.
     package var maybeSent: Bool
 
     package init(
         id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?, bytes: Int,
         creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil, isKeyMinted: Bool = false,
-        maybeSent: Bool = false
+        isRepeatable: Bool = true, maybeSent: Bool = false
     ) {
         self.id = id
         self.sequence = sequence
@@ -44,6 +46,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.needs = needs
         self.group = group
         self.isKeyMinted = isKeyMinted
+        self.isRepeatable = isRepeatable
         self.maybeSent = maybeSent
     }
 
@@ -72,7 +75,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
             id: entry.id, sequence: entry.sequence, table: entry.table, tokens: tokens,
             signature: entry.group == nil ? signature : nil, bytes: bytes, creates: creates,
             needs: creates.isEmpty ? Set(entry.rowKeys) : [], group: entry.group,
-            isKeyMinted: entry.isKeyMinted, maybeSent: entry.maybeSent)
+            isKeyMinted: entry.isKeyMinted, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
     }
 
     /// Rows with other columns may not share a request: an absent column would become null instead of its default.
@@ -85,5 +88,14 @@ extension QueueEntry {
     /// An insert whose key the server makes: it touches no row that another write could name.
     package var isServerKeyedInsert: Bool {
         if case .insert = operation { rowKeys.isEmpty } else { false }
+    }
+
+    /// Whether it may be sent again when it is not known what became of it. A row that names no key would be added again.
+    package var isRepeatable: Bool {
+        switch operation {
+        case .insert: !rowKeys.isEmpty
+        case .upsert(_, let onConflict, _): !rowKeys.isEmpty || !onConflict.isEmpty
+        case .update, .delete: true
+        }
     }
 }

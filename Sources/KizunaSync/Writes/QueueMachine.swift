@@ -51,8 +51,8 @@ package struct QueueMachine: Sendable {
     package enum Effect: Sendable, Equatable {
         /// Note durably that these may be sent, then send them in one request.
         case send(flight: Int, ids: [String])
-        /// Ask the server which of these rows it has.
-        case verify(flight: Int, ids: [String])
+        /// Ask the server which of these rows it has, after it called one of them a duplicate.
+        case verify(flight: Int, ids: [String], ServerFailure)
         /// Write down: accepted. `resent` tells those whose earlier send had no known outcome.
         case commitDelivered(flight: Int, ids: [String])
         /// Write down: refused, with those that depend on it.
@@ -150,8 +150,10 @@ package struct QueueMachine: Sendable {
         switch event {
         case .queued(let items):
             for item in items where tracked[item.id] == nil {
+                // Behind everything accepted before it, which is nearly always everything.
+                let before = order.lastIndex { (tracked[$0]?.item.sequence ?? 0) <= item.sequence }
                 tracked[item.id] = Tracked(item: item)
-                order.append(item.id)
+                order.insert(item.id, at: before.map { $0 + 1 } ?? 0)
             }
         case .rewritten(let item): tracked[item.id]?.item = item
         case .withdrawn(let ids): remove(ids)
@@ -160,11 +162,14 @@ package struct QueueMachine: Sendable {
             release(flight, mayHaveBeenHandled: mayHaveBeenHandled, reason: reason, &effects)
             backOff(nil, jitter, &effects)
         case .notNoted(let flight, let jitter):
-            for id in flights.removeValue(forKey: flight)?.ids ?? [] { tracked[id]?.state = .waiting }
+            for (id, maybeSent) in flights.removeValue(forKey: flight)?.before ?? [:] {
+                tracked[id]?.state = .waiting
+                tracked[id]?.item.maybeSent = maybeSent
+            }
             backOff(nil, jitter, &effects)
         case .verified(let flight, let present): verified(flight, present, &effects)
         case .committed(let flight):
-            if let ended = flights.removeValue(forKey: flight) { remove(endedIDs(ended)) }
+            committed(flight, &effects)
         case .commitFailed(let flight, let jitter):
             guard flights[flight] != nil else { break }
             startTimer(.commit(flight), RetrySchedule.refresh.wait(afterFailure: 2).jittered(jitter), &effects)
@@ -216,7 +221,11 @@ extension QueueMachine {
             let isFree =
                 entry.state == .waiting && !(entry.isStrict && isAnythingBefore)
                 && !Self.conflicts(entry.item.tokens, with: blocked, blockedTables)
-            if isFree {
+            if isFree, entry.item.maybeSent, !entry.item.isRepeatable {
+                giveUp(id, &effects)
+                Self.block(entry.item.tokens, &blocked, &blockedTables)
+                busy += 1
+            } else if isFree {
                 let ids = batch(startingAt: position, blocked: blocked, blockedTables)
                 lastID += 1
                 flights[lastID] = Flight(ids: ids, before: maybeSent(ids))
@@ -303,8 +312,8 @@ extension QueueMachine {
         case .delivered:
             failures = 0
             settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
-        case .unavailable(let retryAfter):
-            release(number, mayHaveBeenHandled: false, reason: "unavailable", &effects)
+        case .unavailable(let retryAfter, let mayHaveBeenHandled):
+            release(number, mayHaveBeenHandled: mayHaveBeenHandled, reason: "unavailable", &effects)
             backOff(retryAfter, jitter, &effects)
         case .needsSession:
             release(number, mayHaveBeenHandled: false, reason: "needs session", &effects)
@@ -319,11 +328,16 @@ extension QueueMachine {
         case .duplicate(let failure) where mayBeOurOwn(flight):
             flights[number]?.duplicate = failure
             for id in flight.ids { tracked[id]?.state = .verifying(number) }
-            effects.append(.verify(flight: number, ids: flight.ids))
+            effects.append(.verify(flight: number, ids: flight.ids, failure))
         case .missingReference where isBehindOthers(flight.ids):
             failures = 0
             for id in flight.ids { tracked[id]?.isStrict = true }
             release(number, mayHaveBeenHandled: false, reason: "waits for the rows it refers to", &effects)
+        case .refused(let failure)
+        where failure.code == ServerFailure.noRowMatchedCode && flight.before.values.allSatisfy { $0 }:
+            // It has been sent before, so the row may be as the write left it, and its conditions hold no more.
+            failures = 0
+            settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
         case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure), .refused(let failure):
             failures = 0
             refused(number, flight, failure, &effects)
@@ -352,7 +366,10 @@ extension QueueMachine {
             for id in flight.ids where flight.ids.count > 1 { tracked[id]?.unsettled = 0 }
             return refused(number, flight, failure, &effects)
         }
-        release(number, mayHaveBeenHandled: true, reason: failure.code ?? "HTTP \(failure.status)", &effects)
+        // A fault with an error code of the database's own was rolled back.
+        let mayHaveBeenHandled = failure.status >= 500 && failure.code == nil
+        release(
+            number, mayHaveBeenHandled: mayHaveBeenHandled, reason: failure.code ?? "HTTP \(failure.status)", &effects)
         for id in flight.ids {
             tracked[id]?.state = .parked
             startTimer(.item(id), RetrySchedule.refresh.wait(afterFailure: most).jittered(jitter), &effects)
@@ -377,6 +394,28 @@ extension QueueMachine {
                     reason: "not on the server"))
         }
         settle(number, .commitDelivered(flight: number, ids: delivered), &effects)
+    }
+
+    /// A write that may have been handled and names no row to ask for: sending it again could do it twice.
+    private mutating func giveUp(_ id: String, _ effects: inout [Effect]) {
+        lastID += 1
+        flights[lastID] = Flight(ids: [id], before: [id: true])
+        let refusal = Effect.commitRefused(
+            flight: lastID, id: id, dependants: dependants(of: id), .outcomeUnknown)
+        settle(lastID, refusal, &effects)
+    }
+
+    /// The verdict is on disk. What came to depend on a refused write while it was being written down goes with it.
+    private mutating func committed(_ number: Int, _ effects: inout [Effect]) {
+        guard let ended = flights.removeValue(forKey: number) else { return }
+        let gone = endedIDs(ended)
+        guard case .commitRefused(_, let id, _, let failure) = ended.outcome else { return remove(gone) }
+        let late = dependants(of: id).filter { !gone.contains($0) }
+        remove(gone)
+        guard !late.isEmpty else { return }
+        lastID += 1
+        flights[lastID] = Flight(ids: late, before: maybeSent(late))
+        settle(lastID, .commitRefused(flight: lastID, id: id, dependants: late, failure), &effects)
     }
 
     private mutating func settle(_ number: Int, _ outcome: Effect, _ effects: inout [Effect]) {

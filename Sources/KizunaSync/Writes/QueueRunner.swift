@@ -10,8 +10,18 @@ internal import Synchronization
 package final class QueueRunner: Sendable {
     private struct State {
         var machine: QueueMachine
+        var outbox = Outbox<QueueMachine.Effect>()
+        /// Whether the writes found in the vault were taken up; changes before that are part of them.
+        var hasStarted = false
+        /// The last token the server did not accept for a write.
+        var rejectedToken: String?
+        /// Notes of failed sends that are being written down; a later send must not be noted before them.
+        var notes: [Gate] = []
         var timers: [Int: TimerTicket] = [:]
+        /// Work in progress, to be called off at the end.
         var sends: [Int: TaskTicket] = [:]
+        var running: Set<Int> = []
+        var lastRun = 0
         /// Rows that came back with an accepted flight, until they are written down.
         var answers: [Int: FlightAnswer] = [:]
         /// Tables whose rows may be written but not read back: nothing is asked for in return.
@@ -43,12 +53,14 @@ package final class QueueRunner: Sendable {
 
     // MARK: - Inputs
 
-    /// Takes up the writes found when the vault was opened.
+    /// Takes up the writes found when the vault was opened, in line with its changes.
     package func start() {
         context.environment.spawn { [self] in
             do {
-                let entries = try await handle.vault.pendingEntries()
-                step(.queued(entries.map(item)))
+                try await handle.vault.deliverPending { entries in
+                    state.withLock { $0.hasStarted = true }
+                    step(.queued(entries.map(item)))
+                }
             } catch {
                 log(.error, "The queue could not be read; its writes wait for the next start", error)
             }
@@ -56,6 +68,7 @@ package final class QueueRunner: Sendable {
     }
 
     package func vaultChanged(_ change: VaultChange) {
+        guard state.withLock({ $0.hasStarted }) else { return }
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
         for entry in change.rewritten { step(.rewritten(item(entry))) }
         let refused = Set(change.refused.map(\.entry.id))
@@ -68,8 +81,9 @@ package final class QueueRunner: Sendable {
     }
 
     package func networkChanged(_ network: NetworkState) {
-        step(.pathChanged(isUp: network.isPathUp))
+        // The switch first: where it is off, a path that is up must not start anything.
         step(.networkSwitched(isEnabled: network.isEnabled))
+        step(.pathChanged(isUp: network.isPathUp))
     }
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
@@ -136,19 +150,32 @@ package final class QueueRunner: Sendable {
     // MARK: - The step
 
     private func step(_ event: QueueMachine.Event) {
-        let effects = state.withLock { $0.machine.handle(event) }
-        for effect in effects { perform(effect) }
+        let isMine = state.withLock { $0.outbox.add($0.machine.handle(event)) }
+        guard isMine else { return }
+        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
     }
 
     private func perform(_ effect: QueueMachine.Effect) {
         switch effect {
-        case .send(let flight, let ids): run(flight) { await self.send(flight, ids) }
-        case .verify(let flight, let ids): run(flight) { await self.verify(flight, ids) }
-        case .commitDelivered(let flight, let ids): run(flight) { await self.commitDelivered(flight, ids) }
+        case .send(let flight, let ids):
+            let notes = state.withLock { $0.notes }
+            run {
+                for note in notes { await note.wait() }
+                await self.send(flight, ids)
+            }
+        case .verify(let flight, let ids, let duplicate):
+            run { await self.verify(flight, ids, duplicate) }
+        case .commitDelivered(let flight, let ids): run { await self.commitDelivered(flight, ids) }
         case .commitRefused(let flight, let id, let dependants, let failure):
-            run(flight) { await self.commitRefused(flight, id, dependants, failure) }
+            run { await self.commitRefused(flight, id, dependants, failure) }
         case .noteFailure(let ids, let maybeSent, let reason):
+            let note = Gate()
+            state.withLock { $0.notes.append(note) }
             context.environment.spawn { [self] in
+                defer {
+                    note.open()
+                    state.withLock { $0.notes.removeAll { $0 === note } }
+                }
                 do {
                     try await handle.vault.sendFailed(ids, maybeSent: maybeSent, error: reason)
                 } catch {
@@ -164,19 +191,39 @@ package final class QueueRunner: Sendable {
             state.withLock { $0.timers[timer] = ticket }
         case .cancelTimer(let timer):
             state.withLock { $0.timers.removeValue(forKey: timer) }?.cancel()
-        case .requestSession:
-            if case .token(let token) = context.credentials(generation: handle.generation) {
-                context.tokenRejected(token)
-            }
+        case .requestSession: requestSession()
         case .publish(let next):
             onState(next)
             for watcher in state.withLock({ $0.watchers.values.map { $0 } }) { watcher.put(next) }
         }
     }
 
-    private func run(_ flight: Int, _ body: @escaping @Sendable () async -> Void) {
-        let ticket = context.environment.spawn(body)
-        state.withLock { $0.sends[flight] = ticket }
+    /// Tells of the token that was not accepted. Where a newer one came while the answer was on its way, the queue goes on
+    /// with that.
+    private func requestSession() {
+        guard let rejected = state.withLock({ $0.rejectedToken }) else { return }
+        context.tokenRejected(rejected)
+        if case .token(let token) = context.credentials(generation: handle.generation), token != rejected {
+            step(.sessionChanged(isReady: true))
+        }
+    }
+
+    private func run(_ body: @escaping @Sendable () async -> Void) {
+        let run = state.withLock { state in
+            state.lastRun += 1
+            state.running.insert(state.lastRun)
+            return state.lastRun
+        }
+        let ticket = context.environment.spawn { [self] in
+            await body()
+            state.withLock { state in
+                state.running.remove(run)
+                state.sends[run] = nil
+            }
+        }
+        state.withLock { state in
+            if state.running.contains(run) { state.sends[run] = ticket }
+        }
     }
 
     private var jitter: Double { context.environment.randomFraction() }
@@ -212,17 +259,23 @@ extension QueueRunner {
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
         }
         do {
-            let (response, isSilent) = try await exchange(entries, table: first.table)
+            let credentials = context.credentials(generation: handle.generation)
+            let (response, isSilent) = try await exchange(entries, table: first.table, as: credentials)
             let failure = ServerFailure(status: response.status, body: response.body)
             var verdict = AnswerVerdict.judge(
                 status: response.status, failure: failure,
                 retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+            if verdict == .needsSession, case .token(let token) = credentials {
+                state.withLock { $0.rejectedToken = token }
+            }
             if verdict == .delivered {
+                guard response.isAnswer(isSilent: isSilent) else {
+                    throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST")
+                }
                 let answer = FlightAnswer(entries, response, isSilent, context.tables(first.table).keyColumns)
+                state.withLock { $0.answers[flight] = answer }
                 if answer.touched == 0, await touchedNothing(first) {
                     verdict = .refused(.noRowMatched(status: response.status))
-                } else {
-                    state.withLock { $0.answers[flight] = answer }
                 }
             }
             step(.answered(flight: flight, verdict, jitter: jitter))
@@ -237,8 +290,9 @@ extension QueueRunner {
     }
 
     /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
-    private func exchange(_ entries: [QueueEntry], table: TableID) async throws -> (WireResponse, isSilent: Bool) {
-        let credentials = context.credentials(generation: handle.generation)
+    private func exchange(
+        _ entries: [QueueEntry], table: TableID, as credentials: OwnerMachine.Credentials
+    ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
@@ -264,7 +318,7 @@ extension QueueRunner {
     }
 
     /// Asks which rows of a flight the server has already, after a send whose outcome was not known.
-    private func verify(_ flight: Int, _ ids: [String]) async {
+    private func verify(_ flight: Int, _ ids: [String], _ duplicate: ServerFailure) async {
         do {
             let entries = try await handle.vault.entries(ids)
             guard let first = entries.first else { return }
@@ -275,16 +329,17 @@ extension QueueRunner {
                 guard let key = entry.rowKeys.first,
                     let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns)
                 else { continue }
-                let response = try await context.gateway.read(
-                    request, as: context.credentials(generation: handle.generation))
-                guard let row = try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first,
-                    entry.isAuthor(of: row)
-                else { continue }
+                guard let row = try await row(of: request, facts) else {
+                    // It may be written and not be read. Nobody else can have made a row of a key that was made here.
+                    if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns) { present.insert(entry.id) }
+                    continue
+                }
+                guard entry.isAuthor(of: row) else { continue }
                 present.insert(entry.id)
                 rows[key] = row
             }
             let answer = FlightAnswer(
-                rows: .written(rows),
+                rows: rows.count == present.count ? .written(rows) : .untold,
                 byID: Dictionary(
                     uniqueKeysWithValues: entries.filter { present.contains($0.id) }.map {
                         ($0.id, $0.rowKeys.first.flatMap { rows[$0] }.map { [$0] } ?? [])
@@ -304,7 +359,12 @@ extension QueueRunner {
         do {
             let entries = try await handle.vault.entries(ids)
             let answer = state.withLock { $0.answers[flight] }
-            guard let first = entries.first else { return finish(flight) }
+            guard let first = entries.first else {
+                // The app took it out, or cleared everything, while the answer was on its way.
+                finish(flight)
+                for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }
+                return
+            }
             let effect = DeliveryEffect(answer?.rows ?? .untold)
             let context = context
             try await handle.vault.settle(
@@ -313,7 +373,7 @@ extension QueueRunner {
                 effect.edit(of: context.shape(of: head), present: present)
             }
             finish(flight)
-            for entry in entries { board.announce(.delivered(answer?.byID[entry.id] ?? []), for: entry.id) }
+            for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }
         } catch {
             log(.error, "An accepted write could not be written down; it is tried again", error)
             step(.commitFailed(flight: flight, jitter: jitter))
@@ -324,7 +384,6 @@ extension QueueRunner {
         step(.committed(flight: flight))
         state.withLock { state in
             state.answers[flight] = nil
-            state.sends[flight] = nil
         }
     }
 
@@ -356,12 +415,19 @@ extension QueueRunner {
         let facts = context.tables(entry.table)
         guard let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns) else { return nil }
         do {
-            let response = try await context.gateway.read(
-                request, as: context.credentials(generation: handle.generation))
-            return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
+            return try await row(of: request, facts)
         } catch {
             return nil
         }
+    }
+
+    /// The one row of a request as the queue's owner sees it.
+    private func row(of request: TableRequest, _ facts: TableFacts) async throws -> RawJSON? {
+        let credentials = context.credentials(generation: handle.generation)
+        // Without a session row level security would show nothing, and that would read as a row that is not there.
+        guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
+        let response = try await context.gateway.read(request, as: credentials)
+        return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
     }
 }
 
@@ -397,7 +463,28 @@ extension QueueEntry {
     }
 }
 
+extension WireResponse {
+    /// Whether a success is PostgREST's own: rows where rows were asked for, else nothing. The login page of a network
+    /// answers 200 too, and it has written no row.
+    fileprivate func isAnswer(isSilent: Bool) -> Bool {
+        guard !isSilent else { return body.isEmpty }
+        return (try? RawJSON(validating: body))?.kind == .array
+    }
+}
+
 extension ServerFailure {
+    /// Whether a duplicate is one of this row's primary key, by PostgreSQL's own sentence.
+    fileprivate func isAbout(_ key: RowKey, _ keyColumns: [String]) -> Bool {
+        keyColumns.count == 1 && details == "Key (\(keyColumns[0]))=(\(key.text)) already exists."
+    }
+
+    /// A write that may have been handled, cannot be sent again without being done twice, and names no row to ask for.
+    package static let outcomeUnknown = ServerFailure(
+        status: 0, code: outcomeUnknownCode, message: "it is not known whether the server did this write")
+
+    /// The code of a write of which nobody knows whether the server did it. It is this package's own.
+    public static let outcomeUnknownCode = "KZ002"
+
     /// An update or delete by key that the server accepted and that touched no row: the row is not there, its conditions
     /// did not hold, or row level security hides it.
     package static func noRowMatched(status: Int) -> ServerFailure {

@@ -3,15 +3,13 @@ internal import KizunaPostgREST
 
 /// A read of a simulated server.
 struct ServedRead {
-    let table: ServedTable
     let request: ServedRequest
     let userID: String?
     let maxRows: Int?
 
-    func response() throws(SimulatedRefusal) -> WireResponse {
+    func response(from table: inout ServedTable) throws(SimulatedRefusal) -> WireResponse {
         let question = request.question
-        let matching = try table.matches(request.filters, of: userID)
-        let sorted = table.sorted(matching, by: question.order)
+        let matching = try table.answer(request.filters, sortedBy: question.order, to: userID)
         let offset = question.offset ?? 0
         let limit = min(question.limit ?? .max, maxRows ?? .max)
         let total = request.wantsExactCount ? matching.count : nil
@@ -20,7 +18,7 @@ struct ServedRead {
                 416, code: "PGRST103", message: "Requested range not satisfiable",
                 details: "An offset of \(offset) was requested, but there are only \(total) rows.")
         }
-        let page = Array(sorted.dropFirst(offset).prefix(limit))
+        let page = Array(matching.dropFirst(offset).prefix(limit))
         let rows = try Self.projected(page, by: question)
         var headers = ["content-range": Self.range(offset, rows.count, total)]
         let body = try self.body(rows, &headers)

@@ -7,6 +7,14 @@ struct ServedTable {
     private(set) var order: [RowKey] = []
     private(set) var rows: [RowKey: RawJSON] = [:]
     private(set) var inserted = 0
+    /// The last question and its rows, so that pages of one question do not sort the table anew.
+    private var asked: (question: Question, rows: [RawJSON])?
+
+    private struct Question: Equatable {
+        var filters: [QueryItem]
+        var order: [OrderTerm]
+        var userID: String?
+    }
 
     init(_ facts: SimulatedTable) { self.facts = facts }
 
@@ -18,16 +26,32 @@ struct ServedTable {
         rows[key] = row
         order.append(key)
         inserted += 1
+        asked = nil
     }
 
-    mutating func change(_ key: RowKey, to row: RawJSON) { rows[key] = row }
+    mutating func change(_ key: RowKey, to row: RawJSON) {
+        rows[key] = row
+        asked = nil
+    }
 
     mutating func remove(_ key: RowKey) {
         rows[key] = nil
+        asked = nil
         order.removeAll { $0 == key }
     }
 
     // MARK: - Questions
+
+    /// The rows a user may see that match all filters, sorted.
+    mutating func answer(
+        _ filters: [QueryItem], sortedBy order: [OrderTerm], to userID: String?
+    ) throws(SimulatedRefusal) -> [RawJSON] {
+        let question = Question(filters: filters, order: order, userID: userID)
+        if let asked, asked.question == question { return asked.rows }
+        let rows = sorted(try matches(filters, of: userID), by: order)
+        asked = (question, rows)
+        return rows
+    }
 
     /// The rows a user may see that match all filters.
     func matches(_ filters: [QueryItem], of userID: String?) throws(SimulatedRefusal) -> [RawJSON] {
@@ -69,7 +93,7 @@ struct ServedTable {
     }
 
     /// The rows in the order of the terms; rows they do not tell apart keep their order.
-    func sorted(_ rows: [RawJSON], by terms: [OrderTerm]) -> [RawJSON] {
+    private func sorted(_ rows: [RawJSON], by terms: [OrderTerm]) -> [RawJSON] {
         guard !terms.isEmpty else { return rows }
         let keyed = rows.map { row in (row, terms.map { SortValue(row.member($0.column)) }) }
         let indices = keyed.indices.sorted { one, other in

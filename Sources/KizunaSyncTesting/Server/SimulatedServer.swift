@@ -182,13 +182,16 @@ public final class SimulatedServer: Sendable {
         _ request: ServedRequest, _ userID: String?, _ state: inout State
     ) throws(SimulatedRefusal) -> WireResponse {
         let name = TableName(schema: request.schema, name: request.table)
-        guard let table = state.tables[name] else {
+        guard var table = state.tables[name] else {
             throw SimulatedRefusal(
                 404, code: "PGRST205",
                 message: "Could not find the table '\(request.schema).\(request.table)' in the schema cache")
         }
         if request.method == "GET" || request.method == "HEAD" {
-            return try ServedRead(table: table, request: request, userID: userID, maxRows: state.maxRows).response()
+            let read = ServedRead(request: request, userID: userID, maxRows: state.maxRows)
+            let response = try read.response(from: &table)
+            state.tables[name] = table
+            return response
         }
         var write = try ServedWrite(state, name, userID: userID, isPolicyOff: false, at: simulation.elapsed)
         let response = try write.response(to: request)

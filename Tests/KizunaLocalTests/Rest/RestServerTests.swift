@@ -69,7 +69,8 @@ import Testing
                 let waiting =
                     "SELECT count(*) AS n FROM pg_stat_activity WHERE usename = 'authenticator'"
                     + " AND datname = current_database() AND wait_event_type = 'Lock'"
-                while try await backend.query(waiting).first?["n"] != "4" {}
+                // Bounded: a request that failed never waits, and its status tells below.
+                for _ in 0..<2_000 where try await backend.query(waiting).first?["n"] == "4" { break }
                 try lock.release()
                 for try await status in group { #expect(status == 201) }
             }

@@ -67,7 +67,7 @@ struct NumberRow: Codable, Sendable, Equatable {
         }
     }
 
-    @Test(arguments: [1, 2, 7])
+    @Test(arguments: [2, 7])
     func aTinyCapIsOnlySlower(maxRows: Int) throws {
         try Self.run(rows: 40, maxRows: maxRows) { scene in
             let snapshot = try await Self.numbers(scene).execute()
@@ -135,13 +135,13 @@ struct NumberRow: Codable, Sendable, Equatable {
         }
     }
 
-    @Test func aServerThatDoesNotCountIsAskedUntilNothingComes() throws {
+    @Test func aServerThatDoesNotCountIsAskedUntilNothingComesAndProvesNothing() throws {
         try Self.run(rows: 0, maxRows: nil) { scene in
             scene.transport.enqueue(
-                .json(#"[{"id":1},{"id":2}]"#), .json(#"[{"id":2},{"id":3}]"#), .json(#"[{"id":3}]"#), .json("[]"))
+                .json(#"[{"id":1},{"id":2}]"#), .json(#"[{"id":2},{"id":3}]"#), .json(#"[{"id":3}]"#))
             let snapshot = try await Self.numbers(scene).execute()
             #expect(snapshot.result?.map(\.id) == [1, 2, 3])
-            #expect(snapshot.isComplete)
+            #expect(!snapshot.isComplete)
             #expect(scene.transport.unusedAnswerCount == 0)
         }
     }

@@ -7,7 +7,7 @@
     ///
     /// A monitor that was cancelled cannot start again, so each start makes a new one; a report of an old one is dropped.
     package final class PlatformPathMonitor: Sendable {
-        private let monitor = Mutex<NWPathMonitor?>(nil)
+        private let armed = Mutex<ArmedMonitor?>(nil)
 
         package init() {}
 
@@ -15,27 +15,33 @@
 
         /// Starts reporting: the present state first, then each change.
         package func start(onSatisfied: @escaping @Sendable (Bool) -> Void) {
-            let started = NWPathMonitor()
-            replace(with: started)?.cancel()
-            started.pathUpdateHandler = { [weak self, weak started] path in
-                guard let self, let started, self.isCurrent(started) else { return }
+            let next = ArmedMonitor()
+            replace(with: next)?.monitor.cancel()
+            next.monitor.pathUpdateHandler = { [weak self, weak next] path in
+                guard let self, let next, self.isArmed(next) else { return }
                 onSatisfied(path.status == .satisfied)
             }
-            started.start(queue: DispatchQueue(label: "kizuna.path"))
+            next.monitor.start(queue: DispatchQueue(label: "kizuna.path"))
         }
 
         /// Stops reporting.
-        package func cancel() { replace(with: nil)?.cancel() }
+        package func cancel() { replace(with: nil)?.monitor.cancel() }
 
-        private func replace(with next: NWPathMonitor?) -> NWPathMonitor? {
-            monitor.withLock { monitor in
-                defer { monitor = next }
-                return monitor
+        private func replace(with next: ArmedMonitor?) -> ArmedMonitor? {
+            armed.withLock { armed in
+                defer { armed = next }
+                return armed
             }
         }
 
-        private func isCurrent(_ candidate: NWPathMonitor) -> Bool {
-            monitor.withLock { $0 === candidate }
+        private func isArmed(_ candidate: ArmedMonitor) -> Bool {
+            armed.withLock { $0 === candidate }
         }
+    }
+
+    /// A monitor from its start to its cancel.
+    // Safe because it is set up before it is started, and cancelling may be done from any thread.
+    private final class ArmedMonitor: @unchecked Sendable {
+        let monitor = NWPathMonitor()
     }
 #endif

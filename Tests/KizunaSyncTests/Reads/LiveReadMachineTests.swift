@@ -1,0 +1,213 @@
+import Foundation
+import KizunaCore
+import KizunaPostgREST
+import KizunaStore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// What a live read shows after each kind of news.
+@Suite struct LiveReadMachineTests {
+    @Test func changesBeforeTheListIsLoadedArePartOfWhatIsLoaded() {
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        let early = vault.queueInsert("q")
+        #expect(read.changed(early, ownAnswer: nil) == LiveReadMachine.Consequence())
+        read.loaded(vault.image)
+        #expect(read.ids == ["q"])
+    }
+
+    @Test func aReplacedListOfThisReadsOwnRequestConfirmsIt() {
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        read.loaded(vault.image)
+        let others = vault.replace(["a"], askedAt: Tick(1))
+        #expect(read.changed(others, ownAnswer: Tick(2)).isAnswered == false)
+        #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
+        let own = vault.replace(["a", "b"], askedAt: Tick(2))
+        #expect(read.changed(own, ownAnswer: Tick(2)).isAnswered)
+        #expect(!read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
+        #expect(read.snapshot(refresh: .idle, isCacheOnly: true).isFromCache)
+    }
+
+    @Test func aStaleMarkTakesTheConfirmationBackAndAnExactEditDoesNot() {
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        read.loaded(vault.image)
+        _ = read.changed(vault.replace(["a"], askedAt: Tick(1)), ownAnswer: Tick(1))
+        #expect(!read.changed(vault.edit(replacing: "a"), ownAnswer: nil).becameStale)
+        #expect(!read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
+        #expect(read.changed(vault.markStale(), ownAnswer: nil).becameStale)
+        #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
+        read.confirmed()
+        #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
+    }
+
+    @Test func noRowOfAFormerOwnerSurvives() {
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        read.loaded(vault.image)
+        _ = read.changed(vault.replace(["a"], askedAt: Tick(1)), ownAnswer: Tick(1))
+        _ = read.changed(vault.queueInsert("q"), ownAnswer: nil)
+        read.ownerChanged()
+        let dropped = read.snapshot(refresh: .refreshing, isCacheOnly: false)
+        #expect(dropped.rows == nil)
+        #expect(dropped.fetchedAt == nil)
+        #expect(!dropped.hasPendingMutations)
+        #expect(read.changed(vault.replace(["a"], askedAt: Tick(2)), ownAnswer: Tick(2)) == .init())
+        #expect(read.snapshot(refresh: .refreshing, isCacheOnly: false) == dropped)
+    }
+
+    @Test func anEmptyListIsKnownAndNothingCachedIsNot() {
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        read.loaded(vault.image)
+        #expect(read.ids == nil)
+        _ = read.changed(vault.replace([], askedAt: Tick(1)), ownAnswer: nil)
+        #expect(read.ids == [])
+    }
+
+    /// L1 and L2: whatever happens, the rows followed change by change are those a read loaded now would show.
+    @Test(arguments: 1...50)
+    func followingEveryChangeShowsWhatLoadingShows(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var vault = ModelVault()
+        var read = vault.makeRead()
+        read.loaded(vault.image)
+        for step in 1...60 {
+            let change = vault.randomChange(&random)
+            _ = read.changed(change, ownAnswer: nil)
+            var fresh = vault.makeRead()
+            fresh.loaded(vault.image)
+            let followed = read.snapshot(refresh: .idle, isCacheOnly: true)
+            let loaded = fresh.snapshot(refresh: .idle, isCacheOnly: true)
+            guard followed == loaded else {
+                Issue.record("seed \(seed), step \(step): \(read.ids ?? []) is not \(fresh.ids ?? [])")
+                return
+            }
+        }
+    }
+}
+
+extension LiveReadMachine {
+    /// The keys of the shown rows.
+    var ids: [String]? { snapshot(refresh: .idle, isCacheOnly: true).rows?.map { $0.key?.text ?? "-" } }
+}
+
+/// A vault of one list and one queue, in memory, that tells its changes as the real one does.
+struct ModelVault {
+    private static let table = TableID(name: "tasks")
+    private static let date = Date(timeIntervalSince1970: 0)
+    private var list: StoredList?
+    private var entries: [QueueEntry] = []
+    private var serial = 0
+
+    var image: ListImage { ListImage(list: list, entries: entries, known: [:]) }
+
+    func makeRead() -> LiveReadMachine {
+        var request = TableRequest(table: "tasks")
+        request.append("done", "eq.false")
+        let types = TableTypes(columns: ["id": .text, "done": .bool])
+        return LiveReadMachine(
+            shape: ListShape(request: request, types: types, keyColumns: ["id"]), cacheKey: "key")
+    }
+
+    private func row(_ id: String, isDone: Bool = false) -> RawJSON {
+        RawJSON(unchecked: Array(#"{"id":"\#(id)","done":\#(isDone),"n":\#(serial)}"#.utf8))
+    }
+
+    private func change(_ list: VaultChange.ListChange? = nil, ended: [QueueEntry] = []) -> VaultChange {
+        var change = VaultChange()
+        if let list { change.lists["key"] = list }
+        change.ended = ended
+        return change
+    }
+
+    mutating func replace(_ ids: [String], askedAt: Tick) -> VaultChange {
+        serial += 1
+        let head = ListHead(
+            id: 1, cacheKey: "key", table: Self.table, parameters: [], fetchedAt: Self.date, isStale: false,
+            isComplete: true, hasPlainColumns: true)
+        let stored = StoredList(
+            head: head,
+            rows: ids.enumerated().map { StoredRow(slot: Int64($0), key: RowKey(text: $1), json: row($1)) })
+        list = stored
+        return change(.replaced(stored, askedAt: askedAt))
+    }
+
+    mutating func edit(replacing id: String) -> VaultChange {
+        serial += 1
+        let json = row(id)
+        var edit = ListEdit()
+        edit.replaced = [.init(key: RowKey(text: id), json: json)]
+        if var changed = list {
+            changed.rows = changed.rows.map {
+                $0.key?.text == id ? StoredRow(slot: $0.slot, key: $0.key, json: json) : $0
+            }
+            list = changed
+        }
+        return change(.edited(edit))
+    }
+
+    mutating func markStale() -> VaultChange {
+        var edit = ListEdit()
+        edit.becomesStale = true
+        list?.head.isStale = true
+        return change(.edited(edit))
+    }
+
+    mutating func queueInsert(_ id: String, isDone: Bool = false) -> VaultChange {
+        queue(.insert(row: row(id, isDone: isDone)), id)
+    }
+
+    private mutating func queue(_ operation: QueueEntry.Operation, _ id: String) -> VaultChange {
+        serial += 1
+        let entry = QueueEntry(
+            id: "e\(serial)", table: Self.table, operation: operation, rowKeys: [RowKey(text: id)],
+            createdAt: Self.date)
+        entries.append(entry)
+        var change = VaultChange()
+        change.queued = [entry]
+        return change
+    }
+
+    /// Accepts the first queued write as the real vault does: list, queue and mark in one change.
+    private mutating func deliverFirst() -> VaultChange {
+        guard let entry = entries.first else { return VaultChange() }
+        entries.removeFirst()
+        guard list != nil, case .insert(let row) = entry.operation, let key = entry.rowKeys.first,
+            row.member("done")?.text == "false", !(list?.rows.contains { $0.key == key } ?? false)
+        else { return change(ended: [entry]) }
+        var edit = ListEdit()
+        edit.appended = [.init(key: key, json: row)]
+        list?.rows.append(StoredRow(slot: -1, key: key, json: row))
+        return change(.edited(edit), ended: [entry])
+    }
+
+    private mutating func clear() -> VaultChange {
+        var change = VaultChange()
+        change.isCleared = true
+        change.ended = entries
+        entries = []
+        list = nil
+        return change
+    }
+
+    mutating func randomChange(_ random: inout SeededRandom) -> VaultChange {
+        let id = "r\(random.next() % 8)"
+        switch random.next() % 10 {
+        case 0:
+            let ids = (0..<8).map { "r\($0)" }.filter { _ in random.chance(0.6) }
+            return replace(ids, askedAt: Tick(random.next() % 100))
+        case 1: return edit(replacing: id)
+        case 2: return markStale()
+        case 3, 4: return queueInsert(id, isDone: random.chance(0.3))
+        case 5:
+            let patch = RawJSON(unchecked: Array(#"{"done":\#(random.chance(0.5))}"#.utf8))
+            return queue(.update(patch: patch, filters: [.init(name: "id", value: "eq.\(id)")]), id)
+        case 6: return queue(.delete(filters: [.init(name: "id", value: "eq.\(id)")]), id)
+        case 7: return random.chance(0.2) ? clear() : deliverFirst()
+        default: return deliverFirst()
+        }
+    }
+}

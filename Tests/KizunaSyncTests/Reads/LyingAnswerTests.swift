@@ -1,0 +1,111 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// Answers that are not what the protocol promises. Whatever comes, what is stored stays as it was.
+@Suite struct LyingAnswerTests {
+    private static let html = ScriptedAnswer.respond(
+        WireResponse(
+            status: 200, headers: ["content-type": "text/html"], body: Array("<html>Sign in to the hotel</html>".utf8)))
+
+    private static let lies: [(String, ScriptedAnswer)] = [
+        ("an error body", .json(#"{"code":"XX000","message":"broken"}"#)), ("a page of a proxy", html),
+        ("half an answer", .json(#"[{"id":"x","title":"th"#)), ("nothing", .json("")), ("null", .json("null")),
+        ("a number", .json("17")), ("numbers", .json("[1,2]")), ("two answers", .json("[] []")),
+        ("no content", .respond(WireResponse(status: 204))),
+    ]
+
+    @Test(arguments: lies.map(\.0))
+    func aLieIsAFailureAndHarmsNothing(_ name: String) throws {
+        let answer = try #require(Self.lies.first { $0.0 == name }?.1)
+        try ReadScene.run { scene in
+            try await scene.warmUp()
+            scene.transport.enqueue(answer, answer, answer, answer, answer, answer)
+            let watch = scene.watch(scene.tasks())
+            let networkFirst = scene.watch(scene.tasks(.networkFirstThenCache))
+            #expect(await scene.outcome(.networkFirst) == "malformed_answer")
+            await scene.simulation.advance(by: .seconds(4))
+            #expect(
+                watch.lines == [
+                    "[one, two] cache @0.05 refreshing", "[one, two] cache @0.05 stalled(malformed_answer)",
+                ])
+            #expect(networkFirst.end == "malformed_answer")
+            #expect(scene.transport.unusedAnswerCount == 0)
+            await scene.simulation.advance(by: .seconds(10))
+            #expect(watch.lines.last?.hasSuffix("idle") == true)
+        }
+    }
+
+    @Test func theErrorSaysWhatCameWithoutQuotingIt() throws {
+        try ReadScene.run { scene in
+            scene.transport.enqueue(Self.html)
+            do {
+                _ = try await scene.once(.networkOnly).execute()
+                Issue.record("an HTML page was taken for rows")
+            } catch let error as SyncError {
+                #expect(error.code == .malformedAnswer)
+                #expect(error.message.contains("HTML"))
+                #expect(!error.description.contains("hotel"))
+            }
+        }
+    }
+
+    @Test func rowsWithoutAKeyAreShownAsTheyCame() throws {
+        try ReadScene.run { scene in
+            let read = scene.client.from("tasks").select("title", as: [[String: String]].self)
+            scene.transport.enqueue(.json(#"[{"title":"x"},{"title":"y"},{"title":"x"}]"#))
+            let snapshot = try await read.execute()
+            #expect(snapshot.result == [["title": "x"], ["title": "y"], ["title": "x"]])
+            scene.transport.isOnline = false
+            let cached = try await read.execute()
+            #expect(cached.result == snapshot.result)
+        }
+    }
+
+    @Test func aKeyThatComesTwiceIsShownTwiceAsTheServerSaidAndStaysSo() throws {
+        try ReadScene.run { scene in
+            let twice =
+                #"[{"id":"a","title":"one","done":false},{"id":"a","title":"again","done":true},{"id":"b","title":"two","done":false}]"#
+            for _ in 1...3 {
+                scene.transport.enqueue(.json(twice))
+                #expect(await scene.outcome(.networkOnly).hasPrefix("[one, again, two] server"))
+                #expect(await scene.outcome(.cacheOnly).hasPrefix("[one, again, two] cache"))
+            }
+            #expect(await scene.outcome(.networkOnly).hasPrefix("[one, two] server"))
+            #expect(await scene.outcome(.cacheOnly).hasPrefix("[one, two] cache"))
+        }
+    }
+
+    @Test func aRowThatDoesNotDecodeFailsTheReaderAndKeepsTheBytes() throws {
+        try ReadScene.run { scene in
+            scene.transport.enqueue(.json(#"[{"id":"a","title":"one","done":"perhaps"}]"#))
+            #expect(await scene.outcome(.networkOnly) == "decoding")
+            let raw = try await scene.client.from("tasks").select(as: RawJSONRows.self, readStrategy: .cacheOnly)
+                .execute()
+            #expect(raw.result?.rows.map(\.title) == ["one"])
+        }
+    }
+
+    @Test func atATransportFailureNothingIsRepeatedWithinAnAttempt() throws {
+        try ReadScene.run { scene in
+            scene.transport.plant(.dropBeforeHandling, .dropAnswer, .refuseConnection)
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .seconds(4))
+            // The second answer is lost after 50 ms.
+            #expect(scene.readTimes == [0, 0.3, 1.25, 3.65])
+            #expect(watch.lines == ["nil cache @never refreshing", "[one, two] server @3.7 idle"])
+        }
+    }
+
+    private struct RawJSONRows: Decodable, Sendable {
+        struct Row: Decodable, Sendable { var title: String }
+        var rows: [Row]
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            rows = []
+            while !list.isAtEnd { rows.append(try list.decode(Row.self)) }
+        }
+    }
+}

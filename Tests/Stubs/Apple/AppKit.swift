@@ -1,0 +1,7 @@
+public import Foundation
+
+@MainActor open class NSApplication: NSObject {
+    nonisolated public static var didBecomeActiveNotification: NSNotification.Name {
+        NSNotification.Name("NSApplicationDidBecomeActiveNotification")
+    }
+}
