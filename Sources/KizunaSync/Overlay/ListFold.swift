@@ -4,8 +4,9 @@ package import KizunaStore
 
 /// The rows a live read shows: the cached rows with the queued writes laid over them, one write at a time.
 ///
-/// The overlay of a queue is a left fold, so a new write costs what it changes and not the length of the list; only a
-/// write that leaves the queue makes the fold start anew from the cached rows (spec reads §9.2).
+/// The overlay of a queue is a left fold, so a new write costs what it changes and not the length of the list. When
+/// writes leave the queue, the rows they named are taken back to the cached ones and the writes that remain for them are
+/// laid over again; where that cannot be told row by row, all that remain are (spec reads §9.2).
 package struct ListFold: Sendable {
     /// One shown row.
     package struct Row: Sendable, Equatable {
@@ -20,45 +21,156 @@ package struct ListFold: Sendable {
         package var refusedID: String?
     }
 
+    /// Where a row stands: among those that have a cached row under them, or behind, among those only writes made.
+    private enum Place: Sendable {
+        case based(Int)
+        case added(Int)
+        /// Not shown any more.
+        case gone
+    }
+
     private let shape: ListShape
-    /// Shown rows in order; removed ones leave a hole so that positions stay valid.
-    private var slots: [Row?] = []
-    private var index: [RowKey: Int] = [:]
+    /// The cached rows.
+    private var base: ShownRows
+    private var baseIndex: [RowKey: Int] = [:]
+    /// Whether two cached rows have one key, so that a key does not tell a row.
+    private var hasTwins = false
+    private let hasBase: Bool
+    /// What other lists and refused writes say of the table's rows.
+    private var facts: Facts
+
+    private struct Facts: Sendable {
+        var elsewhere: [RowKey: RawJSON]
+        var refused: [RowKey: String]
+    }
+
+    // The overlay: everything below is made anew from the above and the queue.
+
+    /// Row by row over `base`; removed ones are holes.
+    private var slots: ShownRows
+    /// Rows only writes made, in queue order.
+    private var added = ShownRows()
+    /// Places that differ from `baseIndex`.
+    private var moved: [RowKey: Place] = [:]
     /// Rows of the table that this list does not show, by key: from other lists and earlier queued inserts.
     private var elsewhere: [RowKey: RawJSON]
-    private var hasBase: Bool
+    /// Keys of rows that a queued write added, changed or removed.
+    private var touched: Set<RowKey> = []
+    private var hasTouchedKeyless = false
     private var admitted = false
+
     /// Whether a queued write added, changed or removed a row shown.
-    package private(set) var hasPendingMutations = false
+    package var hasPendingMutations: Bool { !touched.isEmpty || hasTouchedKeyless }
 
     /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
     package init(
-        shape: ListShape, base: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:], refused: [RowKey: String] = [:]
+        shape: ListShape, base rows: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:], refused: [RowKey: String] = [:]
     ) {
         self.shape = shape
+        hasBase = rows != nil
+        facts = Facts(elsewhere: elsewhere, refused: refused)
         self.elsewhere = elsewhere
-        hasBase = base != nil
-        slots.reserveCapacity(base?.count ?? 0)
-        index.reserveCapacity(base?.count ?? 0)
-        for row in base ?? [] {
-            if let key = row.key, index[key] == nil { index[key] = slots.count }
-            slots.append(
-                Row(
-                    key: row.key, json: row.json, known: shape.unprojected(row.json), isPending: false,
-                    refusedID: refused.isEmpty ? nil : row.key.flatMap { refused[$0] }))
-        }
+        base = ShownRows()
+        baseIndex.reserveCapacity(rows?.count ?? 0)
+        for row in rows ?? [] { Self.add(row.json, row.key, shape, &base, &baseIndex, &hasTwins) }
+        slots = base
+        restart()
+    }
+
+    private static func add(
+        _ json: RawJSON, _ key: RowKey?, _ shape: ListShape, _ rows: inout ShownRows, _ index: inout [RowKey: Int],
+        _ hasTwins: inout Bool
+    ) {
+        let at = rows.append(Row(key: key, json: json, known: shape.unprojected(json), isPending: false))
+        guard let key else { return }
+        if index[key] == nil { index[key] = at } else { hasTwins = true }
     }
 
     /// Takes in rows of the table that other lists hold, as far as this one does not show them.
     package mutating func learn(_ rows: [RowKey: RawJSON]) {
-        for (key, row) in rows where index[key] == nil { elsewhere[key] = row }
+        for (key, row) in rows {
+            facts.elsewhere[key] = row
+            if place(of: key) == nil { elsewhere[key] = row }
+        }
     }
 
     /// The shown rows, nil while nothing is known.
-    package var rows: [Row]? {
+    package var rows: ShownRows? {
         guard hasBase || admitted else { return nil }
-        return slots.compactMap { $0 }
+        return slots.followed(by: added)
     }
+
+    // MARK: - Starting anew
+
+    /// Takes all queued writes off; `refused` are the rows that refused writes name from now on.
+    package mutating func restart(refused: [RowKey: String]? = nil) {
+        if let refused { facts.refused = refused }
+        slots = base
+        added = ShownRows()
+        moved = [:]
+        elsewhere = facts.elsewhere
+        touched = []
+        hasTouchedKeyless = false
+        admitted = false
+        guard !facts.refused.isEmpty else { return }
+        if hasTwins {
+            for at in 0..<slots.end {
+                guard let key = slots[at]?.key, let id = facts.refused[key] else { continue }
+                slots[at]?.refusedID = id
+            }
+        } else {
+            for (key, id) in facts.refused { if let at = baseIndex[key] { slots[at]?.refusedID = id } }
+        }
+    }
+
+    /// Changes the cached rows. The overlay has to be redone for the keys of the edit, or started anew.
+    package mutating func edit(_ edit: ListEdit) {
+        guard hasBase else { return }
+        for row in edit.replaced {
+            for at in basePositions(of: row.key) {
+                base[at]?.json = row.json
+                base[at]?.known = shape.unprojected(row.json)
+            }
+        }
+        for key in edit.removed {
+            for at in basePositions(of: key) {
+                base[at] = nil
+                slots[at] = nil
+            }
+            baseIndex[key] = nil
+        }
+        for row in edit.appended {
+            Self.add(row.json, row.key, shape, &base, &baseIndex, &hasTwins)
+            if let row = base[base.end - 1] { slots.append(row) }
+        }
+    }
+
+    private func basePositions(of key: RowKey) -> [Int] {
+        guard hasTwins else { return baseIndex[key].map { [$0] } ?? [] }
+        return (0..<base.end).filter { base[$0]?.key == key }
+    }
+
+    /// Takes the rows of these keys back to the cached ones, and lays the writes that remain for them over again. False
+    /// when that does not give what starting anew would; then start anew.
+    package mutating func redo(_ keys: Set<RowKey>, with entries: [QueueEntry]) -> Bool {
+        guard hasBase, !hasTwins, !hasTouchedKeyless else { return false }
+        for key in keys {
+            if case .added(let at)? = place(of: key) { added[at] = nil }
+            moved[key] = nil
+            touched.remove(key)
+            elsewhere[key] = facts.elsewhere[key]
+            guard let at = baseIndex[key] else { continue }
+            slots[at] = base[at]
+            slots[at]?.refusedID = facts.refused[key]
+        }
+        if added.isEmpty { added = ShownRows() }
+        // A row that only writes made has its place by queue order, which is not known here.
+        let before = added.end
+        for entry in entries { apply(entry) }
+        return added.end == before
+    }
+
+    // MARK: - Laying a write over
 
     /// Lays one queued write over what is shown.
     package mutating func apply(_ entry: QueueEntry) {
@@ -73,10 +185,17 @@ package struct ListFold: Sendable {
         }
     }
 
-    // MARK: - The three kinds of write
+    /// Whether a write touches no rows but those whose keys it names.
+    package func isAboutItsKeys(_ entry: QueueEntry) -> Bool {
+        guard !entry.rowKeys.isEmpty else { return false }
+        if case .upsert(_, let onConflict, _) = entry.operation {
+            return onConflict.isEmpty || onConflict == shape.keyColumns
+        }
+        return true
+    }
 
     private mutating func insert(_ row: RawJSON, key: RowKey?, ignoresDuplicates: Bool) {
-        if let key, let at = index[key], slots[at] != nil {
+        if let key, let at = place(of: key) {
             guard !ignoresDuplicates else { return }
             change(at, by: members(of: row))
             return
@@ -97,7 +216,8 @@ package struct ListFold: Sendable {
         let changes = members(of: patch)
         let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
         for at in matches(condition, keys: keys) { change(at, by: changes) }
-        for (key, row) in elsewhere where index[key] == nil && isMatch(row, key: key, condition, keys) {
+        for key in keys.isEmpty ? elsewhere.keys.sorted() : keys {
+            guard let row = elsewhere[key], place(of: key) == nil, isMatch(row, condition, keys) else { continue }
             let before = shape.admits(row)
             let after = row.merging(changes)
             elsewhere[key] = after
@@ -109,54 +229,84 @@ package struct ListFold: Sendable {
     private mutating func delete(where filters: [QueueEntry.Filter], keys: [RowKey]) {
         let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
         for at in matches(condition, keys: keys) { remove(at) }
-        for (key, row) in elsewhere where isMatch(row, key: key, condition, keys) { elsewhere[key] = nil }
+        for key in keys.isEmpty ? Array(elsewhere.keys) : keys {
+            if let row = elsewhere[key], isMatch(row, condition, keys) { elsewhere[key] = nil }
+        }
     }
 
     // MARK: - Rows
 
-    private mutating func append(_ whole: RawJSON, key: RowKey?) {
-        if let key { index[key] = slots.count }
-        slots.append(Row(key: key, json: shape.projected(whole), known: whole, isPending: true))
-        admitted = true
-        hasPendingMutations = true
+    private func place(of key: RowKey) -> Place? {
+        switch moved.isEmpty ? nil : moved[key] {
+        case .gone: nil
+        case let place?: place
+        case nil: baseIndex[key].map { .based($0) }
+        }
     }
 
-    private mutating func change(_ at: Int, by changes: [RawJSON.Member]) {
-        guard var row = slots[at] else { return }
+    private subscript(place: Place) -> Row? {
+        get {
+            switch place {
+            case .based(let at): slots[at]
+            case .added(let at): added[at]
+            case .gone: nil
+            }
+        }
+        set {
+            switch place {
+            case .based(let at): slots[at] = newValue
+            case .added(let at): added[at] = newValue
+            case .gone: preconditionFailure("ListFold: a row that is gone was changed")
+            }
+        }
+    }
+
+    private mutating func touch(_ key: RowKey?) {
+        if let key { touched.insert(key) } else { hasTouchedKeyless = true }
+    }
+
+    private mutating func append(_ whole: RawJSON, key: RowKey?) {
+        let at = added.append(Row(key: key, json: shape.projected(whole), known: whole, isPending: true))
+        if let key { moved[key] = .added(at) }
+        admitted = true
+        touch(key)
+    }
+
+    private mutating func change(_ at: Place, by changes: [RawJSON.Member]) {
+        guard var row = self[at] else { return }
         row.known = row.known.merging(changes)
-        row.json = shape.merged(row.json, with: changes)
+        row.json = shape.showsAllColumns ? row.known : shape.merged(row.json, with: changes)
         row.isPending = true
-        hasPendingMutations = true
-        slots[at] = row
+        touch(row.key)
+        self[at] = row
         if !isAdmissible(shape.admits(row.known)) { remove(at) }
     }
 
-    private mutating func remove(_ at: Int) {
-        guard let row = slots[at] else { return }
+    private mutating func remove(_ at: Place) {
+        guard let row = self[at] else { return }
         if let key = row.key {
-            index[key] = nil
+            moved[key] = .gone
             elsewhere[key] = row.known
         }
-        slots[at] = nil
-        hasPendingMutations = true
+        self[at] = nil
+        touch(row.key)
     }
 
-    /// Positions of shown rows a write definitely touches.
-    private func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Int] {
-        if !keys.isEmpty, isAboutKeys(condition) {
-            return keys.compactMap { index[$0] }
+    /// Places of shown rows a write definitely touches.
+    private func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Place] {
+        guard keys.isEmpty else {
+            return keys.compactMap { key in
+                guard let at = place(of: key), let row = self[at] else { return nil }
+                return isMatch(row.known, condition, keys) ? at : nil
+            }
         }
-        return slots.indices.filter { at in
-            guard let row = slots[at] else { return false }
-            return isMatch(row.known, key: row.key, condition, keys)
-        }
+        let places = (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
+        return places.filter { at in self[at].map { isMatch($0.known, condition, keys) } ?? false }
     }
 
-    private func isMatch(_ row: RawJSON, key: RowKey?, _ condition: FilterExpression, _ keys: [RowKey]) -> Bool {
-        if !keys.isEmpty {
-            guard let key, keys.contains(key) else { return false }
-            if isAboutKeys(condition) { return true }
-        }
+    /// Whether a write's conditions hold for a row; for a write that names keys, one that carries one of them.
+    private func isMatch(_ row: RawJSON, _ condition: FilterExpression, _ keys: [RowKey]) -> Bool {
+        if !keys.isEmpty, isAboutKeys(condition) { return true }
         return condition.evaluate(RowView(row), in: shape.types) == .yes
     }
 
@@ -168,9 +318,8 @@ package struct ListFold: Sendable {
     private func match(_ row: RawJSON, _ columns: [String]) -> RowKey? {
         let wanted = columns.map { row.member($0)?.scalarText }
         guard !wanted.contains(nil) else { return nil }
-        for case let shown? in slots where columns.map({ shown.known.member($0)?.scalarText }) == wanted {
-            return shown.key
-        }
+        for shown in slots.followed(by: added)
+        where columns.map({ shown.known.member($0)?.scalarText }) == wanted { return shown.key }
         return nil
     }
 

@@ -47,6 +47,11 @@ package struct ListShape: Sendable {
         return keyColumns.allSatisfy { key in list.contains { $0.column == key && $0.name == key } }
     }
 
+    /// Whether rows are answered as they are, so that an answered row and the table's row are the same text.
+    package var showsAllColumns: Bool {
+        if case .all = columns { true } else { false }
+    }
+
     /// Whether a row of the answer can be made from the table's own columns.
     package var isFollowable: Bool {
         if case .notFollowable = columns { false } else { true }

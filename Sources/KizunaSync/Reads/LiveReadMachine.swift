@@ -21,8 +21,11 @@ package struct LiveReadMachine: Sendable {
     package let shape: ListShape
     package let cacheKey: String
     private var stage = Stage.loading
-    private var list: StoredList?
-    private var entries: [QueueEntry] = []
+    /// What is known of the cached list besides its rows, which the fold holds.
+    private var head: ListHead?
+    private var pending = PendingWrites()
+    /// Queued writes that may touch rows whose keys they do not name.
+    private var roaming: Set<String> = []
     private var known: [RowKey: RawJSON] = [:]
     /// Refused writes of the table by id, with the rows they name.
     private var refused: [String: [RowKey]] = [:]
@@ -36,29 +39,32 @@ package struct LiveReadMachine: Sendable {
     }
 
     package var isLive: Bool { stage == .live }
-    package var hasRows: Bool { list != nil }
-    package var isStale: Bool { list?.head.isStale ?? true }
+    package var hasRows: Bool { head != nil }
+    package var isStale: Bool { head?.isStale ?? true }
 
     /// The former owner's rows are dropped; the new owner's are still to come.
     package mutating func ownerChanged() {
         stage = .loading
-        list = nil
-        entries = []
+        head = nil
+        pending = PendingWrites()
+        roaming = []
         known = [:]
         refused = [:]
         isConfirmed = false
-        refold()
+        fold = ListFold(shape: shape, base: nil)
     }
 
     /// What the vault holds for this read at this moment.
     package mutating func loaded(_ image: ListImage) {
         stage = .live
-        list = image.list
-        entries = image.entries
+        head = image.list?.head
+        pending = PendingWrites()
+        roaming = []
+        for entry in image.entries { queue(entry) }
         known = image.known
         refused = Dictionary(uniqueKeysWithValues: image.refused.map { ($0.entry.id, $0.entry.rowKeys) })
         isConfirmed = false
-        refold()
+        renew(.base(image.list?.rows), queued: [])
     }
 
     /// A committed change of the vault. `ownAnswer` is the tick of this read's own request, when one is out.
@@ -66,39 +72,42 @@ package struct LiveReadMachine: Sendable {
     package mutating func changed(_ change: VaultChange, ownAnswer: Tick?) -> Consequence {
         guard stage == .live else { return Consequence() }
         var consequence = Consequence()
-        var needsFold = false
+        var renewal: Renewal?
         if change.isCleared {
-            list = nil
+            head = nil
             known = [:]
             isConfirmed = false
-            needsFold = true
+            renewal = .base(nil)
             consequence.isCleared = true
         }
         switch change.lists[cacheKey] {
         case .replaced(let stored, let askedAt):
-            list = stored
+            head = stored.head
             consequence.isAnswered = askedAt == ownAnswer
             // Another request of the same query may have answered; what it brought is as fresh.
             isConfirmed = isConfirmed || consequence.isAnswered
-            needsFold = true
+            renewal = .base(stored.rows)
         case .edited(let edit):
-            apply(edit)
+            renewal = renewal ?? .keys(apply(edit))
             if edit.becomesStale {
                 isConfirmed = false
                 consequence.becameStale = true
             }
-            needsFold = true
         case nil: break
         }
-        needsFold = follow(change) || needsFold
-        if needsFold { refold() }
-        consequence.mayShow = needsFold || !change.queued.isEmpty
+        renewal = follow(change, renewal)
+        let queued = change.queued.filter { $0.table == shape.table }
+        consequence.mayShow = renewal != nil || !queued.isEmpty
+        if consequence.mayShow {
+            learn(change.known[shape.table] ?? [:])
+            renew(renewal, queued: queued)
+        }
         return consequence
     }
 
     /// This read's own request was answered, and a newer answer of the same query was stored before it.
     package mutating func confirmed() {
-        if list.map({ !$0.head.isStale }) ?? false { isConfirmed = true }
+        if head.map({ !$0.isStale }) ?? false { isConfirmed = true }
     }
 
     /// What a change of the vault means for the read besides new rows.
@@ -114,30 +123,83 @@ package struct LiveReadMachine: Sendable {
     /// What is shown now, for a read whose refresh stands so.
     package func snapshot(refresh: RefreshState, isCacheOnly: Bool) -> RawSnapshot {
         RawSnapshot(
-            rows: fold.rows, isFromCache: isCacheOnly || !isConfirmed, fetchedAt: list?.head.fetchedAt,
+            rows: fold.rows, isFromCache: isCacheOnly || !isConfirmed, fetchedAt: head?.fetchedAt,
             hasPendingMutations: fold.hasPendingMutations, refresh: refresh,
-            isComplete: list?.head.isComplete ?? false)
+            isComplete: head?.isComplete ?? false)
     }
 
-    /// Takes the queue's part of a change; true when the fold has to start anew.
-    private mutating func follow(_ change: VaultChange) -> Bool {
-        let table = shape.table
-        let ended = Set(change.ended.filter { $0.table == table }.map(\.id))
-        if !ended.isEmpty { entries.removeAll { ended.contains($0.id) } }
-        let queued = change.queued.filter { $0.table == table }
-        if !queued.isEmpty {
-            known.merge(change.known[table] ?? [:]) { $1 }
-            entries += queued
-            if ended.isEmpty {
-                fold.learn(change.known[table] ?? [:])
-                for entry in queued { fold.apply(entry) }
-            }
+    // MARK: - The fold
+
+    /// How much of the fold has to be made anew.
+    private enum Renewal {
+        /// The rows of these keys.
+        case keys(Set<RowKey>)
+        /// Everything that queued writes did.
+        case overlay
+        /// All of it, over these cached rows.
+        case base([StoredRow]?)
+    }
+
+    /// Takes the writes that left the queue out of what is shown.
+    private mutating func follow(_ change: VaultChange, _ renewal: Renewal?) -> Renewal? {
+        var keys: Set<RowKey> = []
+        var hasLeft = false
+        var isWide = false
+        for entry in change.ended {
+            guard let entry = pending.remove(entry.id) else { continue }
+            hasLeft = true
+            keys.formUnion(entry.rowKeys)
+            if roaming.remove(entry.id) != nil { isWide = true }
         }
-        let rewritten = change.rewritten.filter { $0.table == table }
-        for entry in rewritten {
-            if let at = entries.firstIndex(where: { $0.id == entry.id }) { entries[at] = entry }
+        for entry in change.rewritten where pending.replace(entry) {
+            isWide = true
+            if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
         }
-        return followRefusals(change) || !ended.isEmpty || !rewritten.isEmpty
+        isWide = followRefusals(change) || isWide
+        switch renewal {
+        case .base, .overlay: return renewal
+        case .keys(let others): return isWide ? .overlay : .keys(keys.union(others))
+        case nil: return isWide ? .overlay : hasLeft ? .keys(keys) : nil
+        }
+    }
+
+    private mutating func queue(_ entry: QueueEntry) {
+        pending.append(entry)
+        if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
+    }
+
+    private mutating func learn(_ rows: [RowKey: RawJSON]) {
+        guard !rows.isEmpty else { return }
+        known.merge(rows) { $1 }
+        fold.learn(rows)
+    }
+
+    /// Makes anew what has to be, and lays the writes that have just been queued over it.
+    private mutating func renew(_ renewal: Renewal?, queued: [QueueEntry]) {
+        var renewal = renewal
+        // A write that names no rows may have touched any.
+        if case .keys(let keys) = renewal, !keys.isEmpty,
+            !roaming.isEmpty || !fold.redo(keys, with: pending.naming(keys))
+        {
+            renewal = .overlay
+        }
+        for entry in queued { queue(entry) }
+        switch renewal {
+        case .keys, nil:
+            for entry in queued { fold.apply(entry) }
+            return
+        case .overlay: fold.restart(refused: refusedKeys)
+        case .base(let rows): fold = ListFold(shape: shape, base: rows, elsewhere: known, refused: refusedKeys)
+        }
+        for entry in pending.all { fold.apply(entry) }
+    }
+
+    private var refusedKeys: [RowKey: String] {
+        var keys: [RowKey: String] = [:]
+        for (id, named) in refused.sorted(by: { $0.key < $1.key }) {
+            for key in named { keys[key] = id }
+        }
+        return keys
     }
 
     private mutating func followRefusals(_ change: VaultChange) -> Bool {
@@ -151,29 +213,11 @@ package struct LiveReadMachine: Sendable {
         return isChanged
     }
 
-    private mutating func refold() {
-        var refusedKeys: [RowKey: String] = [:]
-        for (id, keys) in refused.sorted(by: { $0.key < $1.key }) {
-            for key in keys { refusedKeys[key] = id }
-        }
-        var fresh = ListFold(shape: shape, base: list?.rows, elsewhere: known, refused: refusedKeys)
-        for entry in entries { fresh.apply(entry) }
-        fold = fresh
-    }
-
-    private mutating func apply(_ edit: ListEdit) {
-        guard var list else { return }
-        let replaced = Dictionary(edit.replaced.map { ($0.key, $0.json) }, uniquingKeysWith: { $1 })
-        let removed = Set(edit.removed)
-        if !replaced.isEmpty || !removed.isEmpty {
-            list.rows = list.rows.compactMap { row in
-                guard let key = row.key else { return row }
-                if removed.contains(key) { return nil }
-                return replaced[key].map { StoredRow(slot: row.slot, key: key, json: $0) } ?? row
-            }
-        }
-        list.rows += edit.appended.map { StoredRow(slot: -1, key: $0.key, json: $0.json) }
-        if edit.becomesStale { list.head.isStale = true }
-        self.list = list
+    /// Changes the cached list; gives the keys of the rows concerned.
+    private mutating func apply(_ edit: ListEdit) -> Set<RowKey> {
+        guard head != nil else { return [] }
+        fold.edit(edit)
+        if edit.becomesStale { head?.isStale = true }
+        return Set(edit.replaced.map(\.key) + edit.removed + edit.appended.map(\.key))
     }
 }

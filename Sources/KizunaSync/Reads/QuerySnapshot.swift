@@ -23,14 +23,14 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
     public let isComplete: Bool
     /// How many rows match, where the request asked for a `count`.
     public let count: Int?
-    private let shown: [ListFold.Row]
+    private let shown: ShownRows
 
     /// How each row of `result` stands, in the same order, so that a list needs no second stream to mark its rows.
     public var rows: [QueryRow] { shown.map(QueryRow.init) }
 
     package init(
         result: Value?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
-        isComplete: Bool, count: Int? = nil, shown: [ListFold.Row] = []
+        isComplete: Bool, count: Int? = nil, shown: ShownRows = []
     ) {
         self.count = count
         self.shown = shown
@@ -70,7 +70,7 @@ extension QuerySnapshot: Equatable where Value: Equatable {}
 
 /// A snapshot before its rows are decoded.
 package struct RawSnapshot: Sendable, Equatable {
-    package var rows: [ListFold.Row]?
+    package var rows: ShownRows?
     package var isFromCache: Bool
     package var fetchedAt: Date?
     package var hasPendingMutations: Bool
@@ -81,7 +81,7 @@ package struct RawSnapshot: Sendable, Equatable {
     package var count: Int?
 
     package init(
-        rows: [ListFold.Row]?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
+        rows: ShownRows?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
         isComplete: Bool
     ) {
         self.rows = rows

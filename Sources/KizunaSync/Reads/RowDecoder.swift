@@ -70,7 +70,7 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
     }
 
     /// The rows as the app's type; rows that are left out are taken from `shown` too.
-    private func value(_ shown: inout [ListFold.Row]) throws(SyncError) -> Value {
+    private func value(_ shown: inout ShownRows) throws(SyncError) -> Value {
         let decoded = try rows.decode(&shown, with: decoder, table: table) { log.log($0) }
         if let decoded = decoded as? Value { return decoded }
         let json = shown.map(\.json)
@@ -93,45 +93,72 @@ extension Array: RowsValue where Element: Decodable {
 /// Keeps decoded rows from one snapshot to the next.
 protocol RowsDecoding {
     mutating func decode(
-        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any?
 }
 
 private struct NoRows: RowsDecoding {
     func decode(
-        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any? { nil }
 }
 
 private struct ElementDecoding<Element: Decodable>: RowsDecoding {
-    private var before: [RawJSON] = []
-    private var decoded: [Element?] = []
+    private var before = ShownRows()
+    /// The rows of `before`, decoded, without those that are left out.
+    private var values: [Element] = []
+    /// Which rows of `before`, counted from its first, are left out.
+    private var omitted: Set<Int> = []
 
     mutating func decode(
-        _ shown: inout [ListFold.Row], with decoder: RowDecoder, table: String, log: (LogLine) -> Void
+        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
     ) throws(SyncError) -> Any? {
+        // Only between the first and the last chunk that changed is there anything to look at.
+        let shared = omitted.isEmpty ? shown.chunksShared(with: before) : (front: 0, back: 0)
+        let former = before.rows(from: shared.front, butLast: shared.back)
+        let rows = shown.rows(from: shared.front, butLast: shared.back)
+        let start = before.count(ofFirst: shared.front)
+        let known = decoded(from: start, former.count)
         var next: [Element?] = []
-        next.reserveCapacity(shown.count)
+        next.reserveCapacity(rows.count)
+        var fresh: [Int] = []
+        var isInPlace = former.count == rows.count && omitted.isEmpty
         var shift = 0
-        for (index, row) in shown.enumerated() {
+        for (index, row) in rows.enumerated() {
             // Most rows stand where they stood, or a few places off behind an added or removed one.
-            if let at = place(of: row.json, near: index + shift) {
+            if let at = place(of: row.json, in: former, near: index + shift) {
                 shift = at - index
-                next.append(decoded[at])
+                isInPlace = isInPlace && at == index
+                next.append(known[at])
             } else {
+                fresh.append(index)
                 next.append(try element(row, decoder, table, log))
             }
         }
-        before = shown.map(\.json)
-        decoded = next
-        guard next.contains(where: { $0 == nil }) else { return next.compactMap { $0 } }
-        shown = zip(shown, next).filter { $0.1 != nil }.map(\.0)
-        return next.compactMap { $0 }
+        before = shown
+        if isInPlace, fresh.allSatisfy({ next[$0] != nil }) {
+            for index in fresh { if let value = next[index] { values[start + index] = value } }
+        } else {
+            let stale = start..<(start + former.count - omitted.count)
+            omitted = Set(next.indices.filter { next[$0] == nil }.map { start + $0 })
+            values.replaceSubrange(stale, with: next.compactMap { $0 })
+        }
+        if !omitted.isEmpty {
+            shown = ShownRows(shown.enumerated().filter { !omitted.contains($0.offset) }.map(\.element))
+        }
+        return values
     }
 
-    private func place(of json: RawJSON, near: Int) -> Int? {
-        for candidate in [near, near + 1, near - 1] where before.indices.contains(candidate) {
-            if before[candidate] == json { return candidate }
+    /// The values of so many rows of `before`, nil for those left out.
+    private func decoded(from start: Int, _ count: Int) -> [Element?] {
+        guard !omitted.isEmpty else { return values[start..<(start + count)].map { $0 } }
+        var rest = values[...]
+        return (0..<count).map { omitted.contains($0) ? nil : rest.popFirst() }
+    }
+
+    private func place(of json: RawJSON, in former: [ListFold.Row], near: Int) -> Int? {
+        for candidate in [near, near + 1, near - 1] where former.indices.contains(candidate) {
+            if former[candidate].json == json { return candidate }
         }
         return nil
     }

@@ -46,7 +46,7 @@ enum WriteToEmission {
         _ shown: inout QuerySnapshot<[TaskRow]>, _ count: Int, _ writes: Int
     ) async throws -> Samples {
         var samples = Samples()
-        for write in 0..<writes {
+        for write in 0..<writes where !samples.isLongEnough {
             let at = (write * 7_919) % count
             let title = "changed \(write) at \(ContinuousClock.now)"
             let start = ContinuousClock.now
@@ -62,7 +62,7 @@ enum WriteToEmission {
         _ shown: inout QuerySnapshot<[TaskRow]>, _ count: Int, _ writes: Int
     ) async throws -> Samples {
         var samples = Samples()
-        for write in 0..<writes {
+        for write in 0..<writes where !samples.isLongEnough {
             var row = InsertedTask(NewTask(count + write))
             row.title = "inserted \(write)"
             let title = row.title

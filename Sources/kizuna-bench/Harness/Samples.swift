@@ -2,7 +2,12 @@
 struct Samples {
     private var times: [Duration] = []
 
+    private let start = ContinuousClock.now
+
     mutating func add(_ time: Duration) { times.append(time) }
+
+    /// Whether enough time went into this measurement.
+    var isLongEnough: Bool { start.duration(to: .now) > .seconds(3) }
 
     /// Milliseconds below which this share of the samples lies.
     func quantile(_ share: Double) -> Double {

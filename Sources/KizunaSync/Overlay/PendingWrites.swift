@@ -1,0 +1,60 @@
+package import KizunaCore
+package import KizunaStore
+
+/// The queued writes of one table in queue order, found by id and by the keys they name.
+package struct PendingWrites: Sendable {
+    /// Those that left are holes, so that places stay valid.
+    private var entries: [QueueEntry?] = []
+    private var places: [String: Int] = [:]
+    private var byKey: [RowKey: [Int]] = [:]
+
+    package init() {}
+
+    package init(_ entries: [QueueEntry]) {
+        for entry in entries { append(entry) }
+    }
+
+    package var isEmpty: Bool { places.isEmpty }
+
+    /// All in order.
+    package var all: [QueueEntry] { entries.compactMap { $0 } }
+
+    package mutating func append(_ entry: QueueEntry) {
+        places[entry.id] = entries.count
+        for key in entry.rowKeys { byKey[key, default: []].append(entries.count) }
+        entries.append(entry)
+    }
+
+    /// Takes a write out; nil when it is not there.
+    @discardableResult
+    package mutating func remove(_ id: String) -> QueueEntry? {
+        guard let at = places.removeValue(forKey: id), let entry = entries[at] else { return nil }
+        entries[at] = nil
+        forget(entry, at)
+        if places.isEmpty { self = PendingWrites() }
+        return entry
+    }
+
+    /// Puts another write in the place of the one of the same id; false when there is none.
+    package mutating func replace(_ entry: QueueEntry) -> Bool {
+        guard let at = places[entry.id], let former = entries[at] else { return false }
+        forget(former, at)
+        entries[at] = entry
+        for key in entry.rowKeys { byKey[key] = ((byKey[key] ?? []) + [at]).sorted() }
+        return true
+    }
+
+    /// Those that name one of these keys, in order.
+    package func naming(_ keys: Set<RowKey>) -> [QueueEntry] {
+        var found: Set<Int> = []
+        for key in keys { found.formUnion(byKey[key] ?? []) }
+        return found.sorted().compactMap { entries[$0] }
+    }
+
+    private mutating func forget(_ entry: QueueEntry, _ at: Int) {
+        for key in entry.rowKeys {
+            byKey[key]?.removeAll { $0 == at }
+            if byKey[key]?.isEmpty ?? false { byKey[key] = nil }
+        }
+    }
+}
