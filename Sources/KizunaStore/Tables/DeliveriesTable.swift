@@ -35,5 +35,8 @@ struct DeliveriesTable {
         }
     }
 
+    /// Keeps that the writes were accepted, and forgets the rows.
+    func forgetRows() throws(SyncError) { try connection.run("UPDATE deliveries SET rows = '[]'") }
+
     func deleteAll() throws(SyncError) { try connection.run("DELETE FROM deliveries") }
 }

@@ -9,12 +9,13 @@ internal import KizunaCore
 /// - `closed`: terminal.
 ///
 /// Beside the state stands the soft block: under the policy to block, a token of another user latches it. It ends with
-/// `reset`, or when the vault's own user signs in again.
+/// `reset`, when the vault's own user signs in again, or when that user signs out.
 ///
 /// Invariants:
 /// - O1: each change of owner has a new generation; what was begun under an older one is never used.
 /// - O2: a session that is restoring, or has no token, never changes the owner.
 /// - O3: requests go out only when the session has settled as the open vault's owner.
+/// - O4: a token that was asked for counts only for the owner and generation it was asked for.
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
@@ -22,6 +23,10 @@ package struct OwnerMachine: Sendable {
         case vaultFailed(generation: Int)
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String)
+        /// The session source gave the token it was asked for, perhaps long ago.
+        case freshToken(generation: Int, userID: String, token: String)
+        /// The network came back: a token that is missing may be had now.
+        case networkReturned
         /// The app gave up the present owner's data; the session's own user is served from now on.
         case reset
         case closed
@@ -33,7 +38,7 @@ package struct OwnerMachine: Sendable {
         case close
         /// Whether requests of the current owner may go out, and with which token (nil: the anonymous key).
         case credentials(Credentials)
-        case askForToken
+        case askForToken(generation: Int)
         /// A token of another user came while the policy is to block.
         case softBlocked(reason: String)
     }
@@ -94,7 +99,14 @@ package struct OwnerMachine: Sendable {
         case .tokenRejected(let token):
             guard case .signedIn(_, token) = session, rejected != token else { return [] }
             rejected = token
-            effects.append(.askForToken)
+            effects.append(.askForToken(generation: generation))
+        case .freshToken(let asked, let userID, let token):
+            guard asked == generation, owner == .user(userID), session != .signedOut, token != rejected else { return [] }
+            session = .signedIn(userID: userID, accessToken: token)
+            rejected = nil
+        case .networkReturned:
+            guard state == .open, owner != .nobody, session != .signedOut, published == .unsettled else { return [] }
+            effects.append(.askForToken(generation: generation))
         case .closed:
             state = .closed
             return [.close]
@@ -118,6 +130,7 @@ package struct OwnerMachine: Sendable {
     private mutating func serveSettledOwner(_ effects: inout [Effect]) {
         guard let settled = settledOwner, settled != owner else { return }
         owner = settled
+        softBlockReason = nil
         generation += 1
         state = .opening
         publish(&effects)

@@ -16,6 +16,8 @@ package final class QueueRunner: Sendable {
         var answers: [Int: FlightAnswer] = [:]
         /// Tables whose rows may be written but not read back: nothing is asked for in return.
         var silentTables: Set<TableID> = []
+        /// The token of the last send that the server did not accept.
+        var rejectedToken: String?
         /// Those who follow what the queue is doing.
         var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
         var lastWatcher = 0
@@ -55,7 +57,8 @@ package final class QueueRunner: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange) {
+    package func vaultChanged(_ change: VaultChange, generation: Int) {
+        guard generation == handle.generation else { return }
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
         let refused = Set(change.refused.map(\.entry.id))
         let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
@@ -162,8 +165,12 @@ package final class QueueRunner: Sendable {
         case .cancelTimer(let timer):
             state.withLock { $0.timers.removeValue(forKey: timer) }?.cancel()
         case .requestSession:
-            if case .token(let token) = context.credentials(generation: handle.generation) {
+            let now = context.credentials(generation: handle.generation)
+            if case .token(let token) = now, token == state.withLock({ $0.rejectedToken }) {
                 context.tokenRejected(token)
+            } else if case .token = now {
+                // A newer token came while the request with the old one was out.
+                step(.sessionChanged(isReady: true))
             }
         case .publish(let next):
             onState(next)
@@ -175,6 +182,9 @@ package final class QueueRunner: Sendable {
         let ticket = context.environment.spawn(body)
         state.withLock { $0.sends[flight] = ticket }
     }
+
+    /// Whether this queue's owner is still the present one, with a token.
+    @Sendable private func isStillOwner() -> Bool { context.credentials(generation: handle.generation).isSettled }
 
     private var jitter: Double { context.environment.randomFraction() }
 
@@ -240,10 +250,16 @@ extension QueueRunner {
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
             WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
+        if response.status == 401, case .token(let token) = credentials {
+            state.withLock { $0.rejectedToken = token }
+        }
         guard !isSilent, ServerFailure(status: response.status, body: response.body).code == "42501" else {
             return (response, isSilent)
         }
         isSilent = true
+        guard context.credentials(generation: handle.generation) == credentials else {
+            throw WireFailure(.notSent, "the session changed")
+        }
         let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
         return (second, isSilent)
@@ -266,14 +282,14 @@ extension QueueRunner {
             let entries = try await handle.vault.entries(ids)
             guard let first = entries.first else { return }
             let facts = context.tables(first.table)
+            let credentials = context.credentials(generation: handle.generation)
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
             for entry in entries {
                 guard let key = entry.rowKeys.first,
                     let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns)
                 else { continue }
-                let response = try await context.gateway.read(
-                    request, as: context.credentials(generation: handle.generation))
+                let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
                 guard let row = try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first,
                     entry.isAuthor(of: row)
                 else { continue }
@@ -289,6 +305,7 @@ extension QueueRunner {
             state.withLock { $0.answers[flight] = answer }
             step(.verified(flight: flight, present: present))
         } catch {
+            if let token = (error as? Gateway.ReadFailure)?.rejectedToken { context.tokenRejected(token) }
             step(.unanswered(flight: flight, mayHaveBeenHandled: true, reason: "not verified", jitter: jitter))
         }
     }
@@ -354,7 +371,7 @@ extension QueueRunner {
         guard let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns) else { return nil }
         do {
             let response = try await context.gateway.read(
-                request, as: context.credentials(generation: handle.generation))
+                request, as: context.credentials(generation: handle.generation), while: isStillOwner)
             return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
         } catch {
             return nil
