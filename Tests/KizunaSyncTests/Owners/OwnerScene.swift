@@ -62,18 +62,15 @@ final class OwnerScene: Sendable {
         }
     }
 
-    /// Signs a user in, with the network knowing what may be sent while and after it happens.
+    /// Signs a user in. Requests of the former user may leave until `settled`.
     func signIn(_ user: String, on client: KizunaSyncClient, serial: Int = 0) async throws {
-        let former = network.allowed
-        network.allowed = former.union([user])
+        network.allowed = network.allowed.union([user])
         try await client.setAccessToken(TestToken.make(userID: user, serial: serial))
-        network.allowed = [user]
     }
 
     func signOut(on client: KizunaSyncClient) async throws {
         network.allowed = network.allowed.union([nil])
         try await client.signOut()
-        network.allowed = [nil]
     }
 
     func insert(_ title: String, as user: String, on client: KizunaSyncClient) async throws -> WriteReceipt {
@@ -104,6 +101,14 @@ final class OwnerScene: Sendable {
         }
     }
 
+    /// Whether a text stands in an owner's store.
+    func holds(_ text: String, of owner: OwnerID) throws -> Bool { try bytes(of: owner).contains(text: text) }
+
+    static func status(of client: KizunaSyncClient) throws -> KizunaSyncStatus {
+        let engine = try client.engine()
+        return engine.status.value
+    }
+
     /// The names of users that stand in the store of another owner.
     func strangers() throws -> [String] {
         try (Self.users.map { OwnerID.user($0) } + [.nobody]).flatMap { owner -> [String] in
@@ -118,7 +123,7 @@ final class OwnerScene: Sendable {
 extension [UInt8] {
     /// Whether the text's bytes stand somewhere in these.
     func contains(text: String) -> Bool {
-        firstRange(of: Array(text.utf8)) != nil
+        Data(self).range(of: Data(text.utf8)) != nil
     }
 }
 
@@ -170,6 +175,8 @@ final class OwnerWatch: Sendable {
 
     var shown: [QuerySnapshot<[OwnedRow]>] { state.withLock { $0.shown } }
     var last: QuerySnapshot<[OwnedRow]>? { shown.last }
+    var lastTitles: [String]? { last?.result?.map(\.title) }
+    var hasShownNoRow: Bool { shown.allSatisfy { $0.result?.isEmpty ?? true } }
     /// The titles of each emission that shows rows, repetitions left out.
     var titles: [[String]?] {
         var titles: [[String]?] = []
