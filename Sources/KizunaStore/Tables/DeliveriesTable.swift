@@ -53,6 +53,9 @@ struct DeliveriesTable {
         }
     }
 
+    /// Keeps that the writes were accepted, and forgets the rows.
+    func forgetRows() throws(SyncError) { try connection.run("UPDATE deliveries SET rows = '[]'") }
+
     func deleteAll() throws(SyncError) {
         try connection.run("DELETE FROM deliveries")
         try connection.run("DELETE FROM aliases")

@@ -17,16 +17,36 @@ extension Engine {
         resetOwner()
     }
 
+    /// Signs the present user out, as the policy says.
+    package func signOut() async throws {
+        try ensureTakesTokens()
+        let present = try await handle()
+        if case .deliverThenClear(let deadline) = configuration.signOutPolicy, present.owner != .nobody,
+            try await deliver(within: deadline), openHandle?.generation == present.generation
+        {
+            try await present.vault.clearDelivered()
+        }
+        // Another user who signed in meanwhile stays signed in.
+        try take(.signedOut, generation: present.generation)
+        // The former vault is sealed before the next one is open.
+        _ = try await handle()
+    }
+
     /// Delivers what waits, at most so long; says whether the queue is empty then.
     package func deliver(within deadline: Duration) async throws -> Bool {
         let environment = environment
         return try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                do {
-                    try await self.sync()
-                    return true
-                } catch is SyncError {
-                    return false
+                var failures = 0
+                while true {
+                    do {
+                        try await self.sync()
+                        return true
+                    } catch let error as SyncError {
+                        guard error.isRetryable else { return false }
+                        failures += 1
+                        try await environment.sleep(RetrySchedule.refresh.wait(afterFailure: failures))
+                    }
                 }
             }
             group.addTask {

@@ -79,31 +79,33 @@ package final class Engine: ReadContext {
             preconditionFailure("Engine: neither a session source nor a token session")
         }
         let weakSelf = WeakEngine()
+        let leftUnsealed = directory.unsealedOwners()
         let owners = try OwnerRunner(
             lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy),
             session: session, environment: environment,
-            openVault: { [ticks] (owner, generation) throws(SyncError) in
-                let vault = try Vault(
-                    file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
-                    executor: environment.storeExecutor, willCommit: seams.willCommit
-                ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
-                if vault.movedAside != nil {
-                    environment.log.log(LogLine(.error, "A damaged store was moved aside; a new one was started"))
-                }
-                return vault
-            },
-            remember: { owner in
-                do {
-                    try directory.remember(owner)
-                } catch {
-                    environment.log.log(LogLine(.warning, "The last owner could not be noted for the next start"))
-                }
-            },
-            notify: { weakSelf.engine?.ownerNotice($0) })
+            surroundings: .init(
+                openVault: { [ticks] (owner, generation) throws(SyncError) in
+                    let vault = try Vault(
+                        file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
+                        executor: environment.storeExecutor, willCommit: seams.willCommit
+                    ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
+                    if vault.movedAside != nil {
+                        environment.log.log(LogLine(.error, "A damaged store was moved aside; a new one was started"))
+                    }
+                    return vault
+                },
+                remember: { owner, unsealed in
+                    do {
+                        try directory.remember(owner, unsealed: unsealed)
+                    } catch {
+                        environment.log.log(LogLine(.warning, "The last owner could not be noted for the next start"))
+                    }
+                },
+                notify: { weakSelf.engine?.ownerNotice($0) }))
         ownerBox.withLock { $0 = owners }
         weakSelf.set(self)
         connectivity.start { [weak self] network in self?.networkChanged(network) }
-        owners.start()
+        owners.start(leftUnsealed: leftUnsealed)
         if let tokenSession { owners.take(tokenSession.initial) }
     }
 
@@ -169,14 +171,30 @@ package final class Engine: ReadContext {
 
     // MARK: - The app's hand
 
-    package func take(_ session: SessionState) throws(SyncError) {
+    /// Takes a session the app tells; with a generation, only while that one is the present.
+    package func take(_ session: SessionState, generation: Int? = nil) throws(SyncError) {
+        try ensureTakesTokens()
+        owners?.take(session, generation: generation)
+    }
+
+    /// Throws where the session is the business of a session source.
+    package func ensureTakesTokens() throws(SyncError) {
         guard tokenSession != nil else {
             throw SyncError(
                 .invalidConfiguration,
-                "The configuration has a session source, so tokens come from there and not from setAccessToken.")
+                "The configuration has a session source, so sign-ins and sign-outs come from there.")
         }
-        owners?.take(session)
     }
+
+    /// Waits until the session source has told its first state, so that rows of a user who is signed out are never
+    /// shown; a source that tells none is not waited for long.
+    package func sessionBegan() async {
+        guard let owners else { return }
+        let timer = environment.clock.schedule(after: .seconds(1)) { owners.hasBegun.open() }
+        defer { timer.cancel() }
+        await owners.hasBegun.wait()
+    }
+
 
     /// Refreshes live reads that wait to be.
     package func hurryReads() {
@@ -229,12 +247,14 @@ extension Engine {
     private func vaultChanged(_ change: VaultChange, generation: Int) {
         let (reads, queue, feeds, refusals) = listeners
         for read in reads { read.vaultChanged(change, generation: generation) }
-        guard owners?.handle?.generation == generation else { return }
-        queue?.vaultChanged(change)
-        for feed in feeds { feed.vaultChanged(change) }
-        for feed in refusals { feed.vaultChanged(change) }
-        tell(change)
+        guard isPresent(generation) else { return }
+        queue?.vaultChanged(change, generation: generation)
+        for feed in feeds { feed.vaultChanged(change, generation: generation) }
+        for feed in refusals { feed.vaultChanged(change, generation: generation) }
+        tell(change, generation: generation)
     }
+
+    private func isPresent(_ generation: Int) -> Bool { owners?.handle?.generation == generation }
 
     /// Takes over what a vault holds when it is opened, in line with its changes.
     private func noteCounts(of handle: VaultHandle) {
@@ -242,34 +262,43 @@ extension Engine {
             // A vault that cannot be read says so wherever it is read for rows.
             try? await handle.vault.deliverCounts { pending, refused in
                 status.update { status in
+                    guard isPresent(handle.generation) else { return }
                     status.pendingCount = pending
                     status.rejectedCount = refused
                     status.damagedStore = handle.vault.movedAside
                 }
+                if isPresent(handle.generation) { tellDepth(pending) }
             }
         }
     }
 
-    private func tell(_ change: VaultChange) {
+    private func tell(_ change: VaultChange, generation: Int) {
         status.update { status in
+            guard isPresent(generation) else { return }
             status.pendingCount = change.queueDepth
             status.rejectedCount += change.refused.count - change.unrefused.count
         }
         var tables = Set(change.queueTables.map(\.name))
         tables.formUnion(change.changedTables.map(\.name))
         if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
-        let isDepthNew = state.withLock { state in
-            defer { state.toldDepth = change.queueDepth }
-            return state.toldDepth != change.queueDepth
-        }
-        if isDepthNew { events.tell(.queueDepth(change.queueDepth)) }
+        tellDepth(change.queueDepth)
         for refused in change.refused { events.tell(.mutationRejected(id: refused.entry.id)) }
+    }
+
+    /// Tells how many writes wait, where that is news.
+    private func tellDepth(_ depth: Int) {
+        let isNew = state.withLock { state in
+            defer { state.toldDepth = depth }
+            return state.toldDepth != depth
+        }
+        if isNew { events.tell(.queueDepth(depth)) }
     }
 
     private func networkChanged(_ network: NetworkState) {
         let (reads, queue, _, _) = listeners
         for read in reads { read.networkChanged(network) }
         queue?.networkChanged(network)
+        if network.isEnabled, network.isPathUp { owners?.networkReturned() }
         status.update { $0.network = !network.isEnabled ? .disabled : network.isPathUp ? .online : .offline }
     }
 
@@ -282,9 +311,13 @@ extension Engine {
                 state.vaultFailure = nil
             }
             queue?.end()
-            board.end(
-                SyncError(.discarded, "Another user signed in; the write waits in its own user's store."),
-                isFinal: false)
+            board.end(Self.leftBehind, isFinal: false)
+            status.update { status in
+                status.pendingCount = 0
+                status.rejectedCount = 0
+                status.queue = .idle
+                status.damagedStore = nil
+            }
             for read in reads { read.ownerChanged(generation: generation) }
             for feed in feeds { feed.ownerChanged(generation: generation) }
             for feed in refusals { feed.ownerChanged(generation: generation) }

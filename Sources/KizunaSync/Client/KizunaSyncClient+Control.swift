@@ -21,6 +21,14 @@ extension KizunaSyncClient {
         try engine().events.subscribe(handler)
     }
 
+    /// Says that the user signed out: cached rows leave the screen at once, and are removed from the device when this
+    /// returns. What becomes of unsent writes is the configuration's `signOutPolicy`; by default they stay sealed in the
+    /// user's store and are sent at that user's next sign-in.
+    ///
+    /// - Throws: `SyncError`: `invalidConfiguration` where the configuration has a session source, which is then the one
+    ///   to sign out; `storage` when the next store cannot be opened.
+    public func signOut() async throws { try await engine().signOut() }
+
     /// Where the client stands with the server, and whether it is blocked until `reset()`.
     public func checkpoint() async throws -> KizunaSyncCheckpoint {
         let reason = try engine().softBlockReason

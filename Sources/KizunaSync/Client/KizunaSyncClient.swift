@@ -40,6 +40,7 @@ public final class KizunaSyncClient: Sendable {
         }
         await former?.close(isReplaced: true)
         let engine = try Engine(configuration, seams: seams)
+        await engine.sessionBegan()
         state.withLock { state in
             state.engine = engine
             state.isClosed = false
@@ -64,19 +65,6 @@ public final class KizunaSyncClient: Sendable {
     public func setAccessToken(_ token: String) async throws {
         let claims = try AccessToken(token)
         try engine().take(.signedIn(userID: claims.userID, accessToken: claims.text))
-    }
-
-    /// Says that the user signed out: cached rows leave the screen at once; unsent writes stay sealed in the user's store
-    /// and are sent at that user's next sign-in.
-    /// What exactly becomes of the store is the configuration's `signOutPolicy`.
-    public func signOut() async throws {
-        let engine = try engine()
-        if case .deliverThenClear(let deadline) = engine.configuration.signOutPolicy,
-            try await engine.deliver(within: deadline)
-        {
-            try await engine.handle().vault.clear(keepingQueue: false)
-        }
-        try engine.take(.signedOut)
     }
 
     /// Allows requests again and tries at once whatever waits.

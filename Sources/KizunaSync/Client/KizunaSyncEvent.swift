@@ -34,4 +34,10 @@ public struct KizunaSyncCheckpoint: Sendable, Equatable {
     public let softBlocked: Bool
     /// Why, `identity_changed`; nil when not blocked.
     public let softBlockReason: String?
+
+    package init(cursor: String?, softBlocked: Bool, softBlockReason: String?) {
+        self.cursor = cursor
+        self.softBlocked = softBlocked
+        self.softBlockReason = softBlockReason
+    }
 }

@@ -34,8 +34,8 @@ public struct KizunaSyncStatus: Sendable, Equatable {
     public internal(set) var pendingCount = 0
     /// How many refused writes wait for a decision.
     public internal(set) var rejectedCount = 0
-    /// Whether a token of the store's user is missing, so that nothing is sent.
-    public internal(set) var needsSession = false
+    /// Whether a token of the store's user is missing, so that nothing is sent. True while the session is restoring, too.
+    public internal(set) var needsSession = true
     /// Where a damaged store was moved aside when it was opened; a new one was started.
     public internal(set) var damagedStore: String?
 }

@@ -9,12 +9,13 @@ internal import KizunaCore
 /// - `closed`: terminal.
 ///
 /// Beside the state stands the soft block: under the policy to block, a token of another user latches it. It ends with
-/// `reset`, or when the vault's own user signs in again.
+/// `reset`, when the vault's own user signs in again, or when that user signs out.
 ///
 /// Invariants:
 /// - O1: each change of owner has a new generation; what was begun under an older one is never used.
 /// - O2: a session that is restoring, or has no token, never changes the owner.
 /// - O3: requests go out only when the session has settled as the open vault's owner.
+/// - O4: a token that was asked for counts only for the owner and generation it was asked for.
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
@@ -22,10 +23,12 @@ package struct OwnerMachine: Sendable {
         case vaultFailed(generation: Int)
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String)
-        /// The answer to `askForToken`: a token of this user.
+        /// The session source gave the token it was asked for, perhaps long ago.
         case freshToken(generation: Int, userID: String, token: String)
         /// It could not be had at the moment.
         case noFreshToken(generation: Int, jitter: Double)
+        /// The network came back: a token that is missing may be had now.
+        case networkReturned
         /// The app gave up the present owner's data; the session's own user is served from now on.
         case reset
         case closed
@@ -81,10 +84,9 @@ package struct OwnerMachine: Sendable {
 
     package var credentials: Credentials { published }
 
-    /// Whether the token of this generation's session was rejected and no other has come.
+    /// Whether the user of this generation has no token that the server may accept.
     package func wantsToken(generation asked: Int) -> Bool {
-        guard asked == generation, case .signedIn(_, let token) = session else { return false }
-        return token == rejected
+        asked == generation && state == .open && owner != .nobody && session != .signedOut && published == .unsettled
     }
 
     package mutating func handle(_ event: Event) -> [Effect] {
@@ -110,8 +112,7 @@ package struct OwnerMachine: Sendable {
             failures = 0
             effects.append(.askForToken(generation: generation, after: .zero))
         case .freshToken(let asked, let userID, let token):
-            // A token that comes after another user signed in, or after a sign-out, is nobody's any more.
-            guard asked == generation, case .signedIn(userID, _) = session, token != rejected else { return [] }
+            guard asked == generation, owner == .user(userID), session != .signedOut, token != rejected else { return [] }
             session = .signedIn(userID: userID, accessToken: token)
             rejected = nil
         case .noFreshToken(let asked, let jitter):
@@ -119,6 +120,9 @@ package struct OwnerMachine: Sendable {
             failures += 1
             let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
             effects.append(.askForToken(generation: asked, after: wait))
+        case .networkReturned:
+            guard wantsToken(generation: generation) else { return [] }
+            effects.append(.askForToken(generation: generation, after: .zero))
         case .closed:
             state = .closed
             return [.close]
@@ -142,6 +146,7 @@ package struct OwnerMachine: Sendable {
     private mutating func serveSettledOwner(_ effects: inout [Effect]) {
         guard let settled = settledOwner, settled != owner else { return }
         owner = settled
+        softBlockReason = nil
         generation += 1
         state = .opening
         publish(&effects)

@@ -4,6 +4,9 @@ package import KizunaStore
 internal import Synchronization
 
 /// Runs the owner machine: opens and closes vaults, follows the session, and tells the engine.
+///
+/// State is guarded by one mutex. What the machine decides is put in a line under that mutex and told after it, one at
+/// a time and in the machine's order, whichever threads the events come from.
 package final class OwnerRunner: Sendable {
     /// What the engine is told.
     package enum Notice: Sendable {
@@ -15,42 +18,69 @@ package final class OwnerRunner: Sendable {
         case softBlocked(reason: String)
     }
 
-    private struct State {
-        var machine: OwnerMachine
-        var outbox = Outbox<OwnerMachine.Effect>()
-        /// Vaults to be closed, by the generation that follows.
-        var former: [Int: VaultHandle] = [:]
-        var handle: VaultHandle?
-        var tasks: [TaskTicket] = []
-        var isClosed = false
+    /// What the runner needs of the engine and the disk.
+    package struct Surroundings: Sendable {
+        package var openVault: @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> Vault
+        /// Notes for the next start whose vault is served, and which former ones are still to be sealed.
+        package var remember: @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void
+        package var notify: @Sendable (Notice) -> Void
+
+        package init(
+            openVault: @escaping @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> Vault,
+            remember: @escaping @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void,
+            notify: @escaping @Sendable (Notice) -> Void
+        ) {
+            self.openVault = openVault
+            self.remember = remember
+            self.notify = notify
+        }
     }
 
-    private let state: Mutex<State>
-    private let session: any SessionSource
-    private let signOutPolicy: SignOutPolicy
-    private let environment: SyncEnvironment
-    private let openVault: @Sendable (OwnerID, Int) throws(SyncError) -> Vault
-    private let remember: @Sendable (OwnerID) -> Void
-    private let notify: @Sendable (Notice) -> Void
-    /// Vaults are opened one after another, in the order of their generations.
-    private let openings: AsyncStream<Opening>
-    private let openingsInput: AsyncStream<Opening>.Continuation
+    private enum Deed: Sendable {
+        case tell(Notice)
+        case open(Opening)
+        case askForToken(generation: Int, after: Duration)
+    }
 
+    /// A change of vaults. Changes are made one after another, in the order of their generations.
     private struct Opening: Sendable {
         let owner: OwnerID
         let generation: Int
         let former: VaultHandle?
     }
 
+    private struct State {
+        var machine: OwnerMachine
+        var handle: VaultHandle?
+        /// Vaults no longer served whose rows are still to be removed.
+        var unsealed: [VaultHandle] = []
+        /// Owners whose vaults could not be sealed: the next start tries again.
+        var owed: [OwnerID] = []
+        var line: [Deed] = []
+        var isTelling = false
+        var tasks: [TaskTicket] = []
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    /// Held while the note is written, so that the last one written is the newest.
+    private let note = Mutex(())
+    private let session: any SessionSource
+    private let signOutPolicy: SignOutPolicy
+    private let environment: SyncEnvironment
+    private let surroundings: Surroundings
+    private let openings: AsyncStream<Opening>
+    private let openingsInput: AsyncStream<Opening>.Continuation
+    /// Open once the session source has told its first state.
+    package let hasBegun = Gate()
+
     /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
         lastOwner: OwnerID, policies: (identity: IdentityPolicy, signOut: SignOutPolicy), session: any SessionSource,
-        environment: SyncEnvironment,
-        openVault: @escaping @Sendable (OwnerID, Int) throws(SyncError) -> Vault,
-        remember: @escaping @Sendable (OwnerID) -> Void, notify: @escaping @Sendable (Notice) -> Void
+        environment: SyncEnvironment, surroundings: Surroundings
     ) throws(SyncError) {
         let machine = OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)
-        let vault = try openVault(lastOwner, machine.generation)
+        let vault = try surroundings.openVault(lastOwner, machine.generation)
         state = Mutex(
             State(
                 machine: machine,
@@ -58,20 +88,24 @@ package final class OwnerRunner: Sendable {
         self.session = session
         signOutPolicy = policies.signOut
         self.environment = environment
-        self.openVault = openVault
-        self.remember = remember
-        self.notify = notify
+        self.surroundings = surroundings
         (openings, openingsInput) = AsyncStream.makeStream()
     }
 
-    /// Announces the first vault and begins to follow the session.
-    package func start() {
-        if let handle { notify(.vaultOpened(handle)) }
+    /// Announces the first vault and begins to follow the session. `leftUnsealed` are former owners whose vaults an
+    /// earlier process left with rows in them.
+    package func start(leftUnsealed: [OwnerID]) {
+        if let handle { surroundings.notify(.vaultOpened(handle)) }
         let states = session.states()
         let following = environment.spawn { [weak self] in
-            for await state in states { self?.step(.session(state)) }
+            for await state in states {
+                self?.step(.session(state))
+                self?.hasBegun.open()
+            }
+            self?.hasBegun.open()
         }
         let opening = environment.spawn { [weak self, openings] in
+            for owner in leftUnsealed { await self?.sealLeft(owner) }
             for await each in openings { await self?.open(each) }
         }
         state.withLock { $0.tasks += [following, opening] }
@@ -88,87 +122,162 @@ package final class OwnerRunner: Sendable {
 
     package func tokenRejected(_ token: String) { step(.tokenRejected(token: token)) }
 
+    package func networkReturned() { step(.networkReturned) }
+
     package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
 
     /// Ends a soft block and serves the session's own user.
     package func reset() { step(.reset) }
 
-    /// Takes a state the app told, in line with those of the session source.
-    package func take(_ session: SessionState) { step(.session(session)) }
+    /// Takes a state the app told, in line with those of the session source; with a generation, only while that one is
+    /// the present.
+    package func take(_ session: SessionState, generation: Int? = nil) {
+        step(.session(session)) { generation == nil || $0.generation == generation }
+    }
 
+    /// Closes the open vault, and seals those that wait for it.
     package func close() async {
         step(.closed)
-        let (handle, tasks) = state.withLock { state in
+        let (handle, unsealed, tasks) = state.withLock { state in
             defer {
                 state.handle = nil
                 state.tasks = []
                 state.isClosed = true
             }
-            return (state.handle, state.tasks)
+            return (state.handle, state.unsealed, state.tasks)
         }
+        hasBegun.open()
         openingsInput.finish()
         for task in tasks { task.cancel() }
+        for former in unsealed { await seal(former) }
         await handle?.vault.close()
     }
 
-    private func step(_ event: OwnerMachine.Event) {
-        let isMine = state.withLock { state in
-            let effects = state.machine.handle(event)
-            for case .open(_, let generation) in effects {
-                state.former[generation] = state.handle
-                state.handle = nil
-            }
-            return state.outbox.add(effects)
+    // MARK: - The step
+
+    private func step(_ event: OwnerMachine.Event, if isWanted: (OwnerMachine) -> Bool = { _ in true }) {
+        state.withLock { state in
+            if isWanted(state.machine) { Self.stand(state.machine.handle(event), in: &state) }
         }
-        guard isMine else { return }
-        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
+        tellInLine()
     }
 
-    private func perform(_ effect: OwnerMachine.Effect) {
-        switch effect {
-        case .open(let owner, let generation):
-            notify(.ownerChanging(generation: generation))
-            let former = state.withLock { $0.former.removeValue(forKey: generation) }
-            openingsInput.yield(Opening(owner: owner, generation: generation, former: former))
-        case .credentials(let credentials): notify(.credentials(credentials))
-        case .askForToken(let generation, let delay): askForToken(generation, after: delay)
-        case .softBlocked(let reason): notify(.softBlocked(reason: reason))
-        case .close: break
+    /// Puts what the machine decided in the line.
+    private static func stand(_ effects: [OwnerMachine.Effect], in state: inout State) {
+        for effect in effects {
+            switch effect {
+            case .open(let owner, let generation):
+                let former = state.handle
+                state.handle = nil
+                if let former { state.unsealed.append(former) }
+                state.line.append(.open(Opening(owner: owner, generation: generation, former: former)))
+            case .credentials(let credentials): state.line.append(.tell(.credentials(credentials)))
+            case .askForToken(let generation, let delay):
+                state.line.append(.askForToken(generation: generation, after: delay))
+            case .softBlocked(let reason): state.line.append(.tell(.softBlocked(reason: reason)))
+            case .close: break
+            }
         }
     }
+
+    /// Tells what stands in the line, unless somebody is at it, who then tells this too.
+    private func tellInLine() {
+        while true {
+            let next = state.withLock { state -> Deed? in
+                guard !state.isTelling, !state.line.isEmpty else { return nil }
+                state.isTelling = true
+                return state.line.removeFirst()
+            }
+            guard let next else { return }
+            perform(next)
+            state.withLock { $0.isTelling = false }
+        }
+    }
+
+    private func perform(_ deed: Deed) {
+        switch deed {
+        case .tell(let notice): surroundings.notify(notice)
+        case .open(let opening):
+            // Before anything else: a process that ends now must not show the former owner's rows at its next start.
+            writeNote()
+            surroundings.notify(.ownerChanging(generation: opening.generation))
+            openingsInput.yield(opening)
+        case .askForToken(let generation, let delay): askForToken(generation, after: delay)
+        }
+    }
+
+    private func writeNote() {
+        note.withLock { _ in
+            let (owner, unsealed) = state.withLock { ($0.machine.owner, $0.unsealed.map(\.owner) + $0.owed) }
+            surroundings.remember(owner, unsealed.filter { $0 != owner && $0 != .nobody })
+        }
+    }
+
+    // MARK: - Vaults
 
     private func open(_ opening: Opening) async {
         let generation = opening.generation
         if let former = opening.former { await seal(former) }
         guard state.withLock({ $0.machine.generation == generation }) else { return }
         do throws(SyncError) {
-            let vault = try openVault(opening.owner, generation)
+            let vault = try surroundings.openVault(opening.owner, generation)
             let handle = VaultHandle(vault: vault, owner: opening.owner, generation: generation)
             let isCurrent = state.withLock { state in
                 guard state.machine.generation == generation, !state.isClosed else { return false }
                 state.handle = handle
+                state.line.append(.tell(.vaultOpened(handle)))
+                Self.stand(state.machine.handle(.vaultOpened(generation: generation)), in: &state)
                 return true
             }
             guard isCurrent else { return await vault.close() }
-            remember(opening.owner)
-            notify(.vaultOpened(handle))
-            step(.vaultOpened(generation: generation))
+            tellInLine()
         } catch {
-            notify(.vaultFailed(error))
-            step(.vaultFailed(generation: generation))
+            state.withLock { state in
+                guard state.machine.generation == generation else { return }
+                state.line.append(.tell(.vaultFailed(error)))
+                Self.stand(state.machine.handle(.vaultFailed(generation: generation)), in: &state)
+            }
+            tellInLine()
         }
     }
 
     /// Leaves a former owner's vault as the policy says, and closes it.
     private func seal(_ former: VaultHandle) async {
-        if former.owner != .nobody {
-            do {
-                try await former.vault.clear(keepingQueue: signOutPolicy != .discard)
-            } catch {
-                environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
-            }
-        }
+        let isSealed = former.owner == .nobody ? true : await seal(former.vault)
         await former.vault.close()
+        state.withLock { state in
+            state.unsealed.removeAll { $0.generation == former.generation }
+            if !isSealed { state.owed.append(former.owner) }
+        }
+        writeNote()
+    }
+
+    private func seal(_ vault: Vault) async -> Bool {
+        do {
+            try await vault.seal(discarding: signOutPolicy == .discard)
+            return true
+        } catch where error.code == .closed {
+            // Somebody else is at it, or has done it.
+            return true
+        } catch {
+            environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
+            return false
+        }
+    }
+
+    /// Seals what a process left that ended too early. Generation 0 is nobody's: no news of it reach anybody.
+    private func sealLeft(_ owner: OwnerID) async {
+        guard owner != state.withLock({ $0.machine.owner }) else { return }
+        var isSealed = false
+        do throws(SyncError) {
+            let vault = try surroundings.openVault(owner, 0)
+            isSealed = await seal(vault)
+            await vault.close()
+        } catch {
+            environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
+        }
+        if !isSealed { state.withLock { $0.owed.append(owner) } }
+        writeNote()
     }
 
     private func askForToken(_ generation: Int, after delay: Duration) {

@@ -24,11 +24,23 @@ package struct VaultDirectory: Sendable {
 
     /// The owner whose vault was open last; nobody when there is no note or its vault cannot be read.
     package func lastOwner() -> OwnerID {
-        guard let note, let folder, let name = try? String(contentsOfFile: note, encoding: .utf8),
-            name.utf8.allSatisfy({ JSONScanner.hexValue($0) != nil }),
-            let text = Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite"))
-        else { return .nobody }
-        return OwnerID(text: text)
+        noted.first.flatMap { owner(named: $0) } ?? .nobody
+    }
+
+    /// Former owners whose vaults a process that ended too early left with their cached rows in them.
+    package func unsealedOwners() -> [OwnerID] {
+        noted.dropFirst().compactMap { owner(named: $0) }
+    }
+
+    /// The names in the note: the present owner's, then those of the owners still to be sealed.
+    private var noted: [String] {
+        guard let note, let text = try? String(contentsOfFile: note, encoding: .utf8) else { return [] }
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    private func owner(named name: String) -> OwnerID? {
+        guard let folder, name.utf8.allSatisfy({ JSONScanner.hexValue($0) != nil }) else { return nil }
+        return Vault.owner(of: VaultFile(path: "\(folder)/\(name).sqlite")).map { OwnerID(text: $0) }
     }
 
     /// The owners that have a vault here.
@@ -56,10 +68,12 @@ package struct VaultDirectory: Sendable {
         }
     }
 
-    /// Notes the owner for the next start. The note holds the hash alone.
-    package func remember(_ owner: OwnerID) throws {
+    /// Notes the owner for the next start, and the former ones whose vaults are still to be sealed. The note holds hashes
+    /// alone.
+    package func remember(_ owner: OwnerID, unsealed: [OwnerID] = []) throws {
         guard let note else { return }
-        try Data(Self.name(of: owner).utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
+        let names = ([owner] + unsealed).map { Self.name(of: $0) }
+        try Data(names.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: note)
     }
 }

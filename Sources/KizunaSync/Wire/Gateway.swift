@@ -32,9 +32,14 @@ package struct Gateway: Sendable {
 
     /// Sends a read. A 503 or 520 is repeated after 1, 2 and 4 s; a transport failure is not, so that a dead network is
     /// seen at once (seed "Refresh lifecycle").
+    ///
+    /// Without credentials nothing is sent: an answer to nobody must not pass for a user's. `isWanted` is asked before a
+    /// repeat, since the owner may have changed meanwhile.
     package func read(
-        _ request: TableRequest, as credentials: OwnerMachine.Credentials
+        _ request: TableRequest, as credentials: OwnerMachine.Credentials,
+        while isWanted: @Sendable () -> Bool = { true }
     ) async throws -> WireResponse {
+        guard credentials.isSettled else { throw Self.unsettled(request) }
         var wire = WireRequest(
             method: request.method, url: base + "/rest/v1" + request.target,
             headers: request.headers + identity(credentials), timeout: timeout)
@@ -44,6 +49,7 @@ package struct Gateway: Sendable {
             if response.status == 503 || response.status == 520, repeats < RetrySchedule.busyServer.count {
                 try await environment.sleep(RetrySchedule.busyServer[repeats])
                 repeats += 1
+                guard isWanted() else { throw Self.unsettled(request) }
                 wire.headers.removeAll { $0.name == "X-Retry-Count" }
                 wire.headers.append(WireHeader("X-Retry-Count", "\(repeats)"))
                 continue
@@ -62,6 +68,13 @@ package struct Gateway: Sendable {
         wire.headers += identity(credentials)
         wire.timeout = timeout
         return try await transport.send(wire)
+    }
+
+    private static func unsettled(_ request: TableRequest) -> ReadFailure {
+        ReadFailure(
+            error: SyncError(
+                .sessionNotSettled, "There is no token of the store's user; nothing was sent.", table: request.table),
+            retryAfter: nil)
     }
 
     private func identity(_ credentials: OwnerMachine.Credentials) -> [WireHeader] {

@@ -34,8 +34,16 @@ extension Engine {
 
     /// Queues entries in one transaction.
     package func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
-        _ = try await handle().vault.enqueue(entries, limit: configuration.limits.pendingMutations)
-        return WriteReceipt(engine: self, entries: entries)
+        let handle = try await handle()
+        do {
+            _ = try await handle.vault.enqueue(entries, limit: configuration.limits.pendingMutations)
+            return WriteReceipt(engine: self, entries: entries)
+        } catch {
+            // It must not go to whoever signed in instead.
+            let isLeftBehind = error.code == .closed && !isClosed
+            guard isLeftBehind else { throw error }
+            throw SyncError(.discarded, "The owner changed while the write was on its way; nothing was queued.")
+        }
     }
 
     /// The entries of rows to add, one a row, so that each row gets a verdict of its own.

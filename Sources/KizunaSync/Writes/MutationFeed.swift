@@ -53,10 +53,10 @@ package final class PendingFeed: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange) {
+    package func vaultChanged(_ change: VaultChange, generation: Int) {
         guard change.queueTables.contains(table) else { return }
         put { state in
-            guard state.isLive else { return false }
+            guard state.isLive, state.generation == generation else { return false }
             let ended = Set(change.ended.map(\.id))
             if !ended.isEmpty { state.entries.removeAll { ended.contains($0.id) } }
             let updated = Dictionary((change.updated + change.rewritten).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
@@ -126,10 +126,10 @@ package final class RefusalFeed: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange) {
+    package func vaultChanged(_ change: VaultChange, generation: Int) {
         guard !change.refused.isEmpty || !change.unrefused.isEmpty else { return }
         put { state in
-            guard state.isLive else { return false }
+            guard state.isLive, state.generation == generation else { return false }
             let gone = Set(change.unrefused)
             state.refused.removeAll { gone.contains($0.entry.id) }
             state.refused += change.refused

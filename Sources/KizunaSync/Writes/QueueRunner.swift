@@ -69,8 +69,8 @@ package final class QueueRunner: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange) {
-        guard state.withLock({ $0.hasStarted }) else { return }
+    package func vaultChanged(_ change: VaultChange, generation: Int) {
+        guard generation == handle.generation, state.withLock({ $0.hasStarted }) else { return }
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
         for entry in change.rewritten { step(.rewritten(item(entry))) }
         let refused = Set(change.refused.map(\.entry.id))
@@ -232,9 +232,12 @@ package final class QueueRunner: Sendable {
 
     private func noteRetryAfter(_ verdict: AnswerVerdict?) {
         state.withLock { state in
-            if case .unavailable(let asked) = verdict { state.retryAfter = asked } else { state.retryAfter = nil }
+            if case .unavailable(let asked, _) = verdict { state.retryAfter = asked } else { state.retryAfter = nil }
         }
     }
+
+    /// Whether this queue's owner is still the present one, with a token.
+    @Sendable private func isStillOwner() -> Bool { context.credentials(generation: handle.generation).isSettled }
 
     private var jitter: Double { context.environment.randomFraction() }
 
@@ -309,10 +312,16 @@ extension QueueRunner {
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
             WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
+        if response.status == 401, case .token(let token) = credentials {
+            state.withLock { $0.rejectedToken = token }
+        }
         guard !isSilent, ServerFailure(status: response.status, body: response.body).code == "42501" else {
             return (response, isSilent)
         }
         isSilent = true
+        guard context.credentials(generation: handle.generation) == credentials else {
+            throw WireFailure(.notSent, "the session changed")
+        }
         let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
         return (second, isSilent)
@@ -362,6 +371,7 @@ extension QueueRunner {
             state.withLock { $0.answers[flight] = answer }
             step(.verified(flight: flight, present: present))
         } catch {
+            if let token = (error as? Gateway.ReadFailure)?.rejectedToken { context.tokenRejected(token) }
             step(.unanswered(flight: flight, mayHaveBeenHandled: true, reason: "not verified", jitter: jitter))
         }
     }
@@ -441,7 +451,7 @@ extension QueueRunner {
         let credentials = context.credentials(generation: handle.generation)
         // Without a session row level security would show nothing, and that would read as a row that is not there.
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
-        let response = try await context.gateway.read(request, as: credentials)
+        let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
         return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
     }
 }

@@ -61,8 +61,10 @@ extension Engine {
         let id = try await handle.vault.verdictID(of: id)
         let mailbox = try board.waiter(for: id)
         // The place to wait is there, so a verdict from now on is not missed; one from before is in the store.
-        switch try await handle.vault.fate(of: id) {
-        case .pending: break
+        switch try await fate(of: id, in: handle) {
+        case .pending:
+            // A change of owner from now on ends the wait; one from before has passed it by.
+            if openHandle?.generation != handle.generation { mailbox.put(.withdrawn(Self.leftBehind)) }
         case .delivered(let rows): mailbox.put(.delivered(rows))
         case .refused(let refused): throw SyncError(refusal: refused.failure, table: table)
         case .unknown:
@@ -76,6 +78,20 @@ extension Engine {
             throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
         }
         return try verdict.get()
+    }
+
+    private func fate(of id: String, in handle: VaultHandle) async throws -> WriteFate {
+        do {
+            return try await handle.vault.fate(of: id)
+        } catch {
+            let isLeftBehind = error.code == .closed && !isClosed
+            throw isLeftBehind ? Self.leftBehind : error
+        }
+    }
+
+    /// The end of a wait for a write of a former owner.
+    package static var leftBehind: SyncError {
+        SyncError(.discarded, "The owner changed; what waits is in the former user's store.")
     }
 }
 

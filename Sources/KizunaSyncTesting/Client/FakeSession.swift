@@ -25,11 +25,11 @@ public final class FakeSession: SessionSource {
     public var current: SessionState {
         get { state.withLock { $0.current } }
         set {
-            let listeners = state.withLock { state in
+            // Told under the lock, so that every listener hears the newest last.
+            state.withLock { state in
                 state.current = newValue
-                return state.listeners
+                for listener in state.listeners { listener.yield(newValue) }
             }
-            for listener in listeners { listener.yield(newValue) }
         }
     }
 
@@ -52,11 +52,10 @@ public final class FakeSession: SessionSource {
     /// The current state, then each change.
     public func states() -> AsyncStream<SessionState> {
         AsyncStream { continuation in
-            let current = state.withLock { state in
+            state.withLock { state in
                 state.listeners.append(continuation)
-                return state.current
+                continuation.yield(state.current)
             }
-            continuation.yield(current)
         }
     }
 

@@ -12,10 +12,16 @@ public final class KizunaAuth: SessionSource {
     private struct State {
         var machine = SessionMachine()
         var current = SessionState.restoring
-        var listeners: [AsyncStream<SessionState>.Continuation] = []
+        var listeners: [Int: AsyncStream<SessionState>.Continuation] = [:]
+        var lastListener = 0
         var waiters: [CheckedContinuation<String?, Never>] = []
         var timers: [Int: TimerTicket] = [:]
+        var lastEntry = 0
         var hasStarted = false
+        /// What is to be kept, when it is not yet: a session, or that there is none.
+        var unsaved: KizunaAuthSession??
+        var isSaving = false
+        var saved: [Gate] = []
     }
 
     private let gateway: AuthGateway
@@ -53,25 +59,52 @@ public final class KizunaAuth: SessionSource {
     /// - Throws: `SyncError`: `connectivity` offline, `server` with the reason (`user_already_exists`, `weak_password`).
     @discardableResult
     public func signUp(email: String, password: String) async throws -> Bool {
-        guard let grant = try await gateway.signUp(email: email, password: password) else { return false }
-        step(.signedIn(grant, now: environment.clock.now))
-        return true
+        try await enter { try await self.gateway.signUp(email: email, password: password) }
     }
 
     /// Signs a user in with a password.
     ///
     /// - Throws: `SyncError`: `connectivity` offline, `server` with code `invalid_credentials` and others.
     public func signIn(email: String, password: String) async throws {
-        step(.signedIn(try await gateway.signIn(email: email, password: password), now: environment.clock.now))
+        try await enter { try await self.gateway.signIn(email: email, password: password) }
+    }
+
+    /// Asks for a session, and takes it unless another sign-in or a sign-out was asked for meanwhile.
+    @discardableResult
+    private func enter(_ ask: () async throws -> AuthGrant?) async throws -> Bool {
+        let entry = state.withLock { state in
+            state.lastEntry += 1
+            return state.lastEntry
+        }
+        step(.signInBegan(entry: entry))
+        guard let grant = try await ask() else { return false }
+        guard step(.signedIn(entry: entry, grant)) else {
+            throw SyncError(.discarded, "Another sign-in, or a sign-out, was asked for after this sign-in.")
+        }
+        return true
     }
 
     /// Signs the user out on this device at once, and tells the server when it can be reached.
+    ///
+    /// When it returns, the kept session is forgotten, or its store could not be written and is tried again.
     public func signOut() async {
-        let token = state.withLock { $0.machine.token }
-        step(.signedOut)
-        guard let token else { return }
-        // The device is signed out whatever the server says.
-        try? await gateway.signOut(accessToken: token)
+        let gate = Gate()
+        let token = state.withLock { state in
+            defer { take(.signedOut, in: &state) }
+            state.saved.append(gate)
+            return state.machine.token
+        }
+        await gate.wait()
+        if let token { await revoke(token) }
+    }
+
+    private func revoke(_ accessToken: String) async {
+        do {
+            try await gateway.signOut(accessToken: accessToken)
+        } catch {
+            // The device is signed out whatever the server says; the token ends by itself.
+            environment.log.log(LogLine(.info, "The auth server could not be told of a sign-out"))
+        }
     }
 
     /// The id of the signed-in user, also while its token is being refreshed or the server has ended the session.
@@ -82,15 +115,24 @@ public final class KizunaAuth: SessionSource {
     /// The session's states: the current one first, then each change.
     public func states() -> AsyncStream<SessionState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
-            let (current, isFirst) = state.withLock { state in
-                defer { state.hasStarted = true }
-                state.listeners.append(continuation)
-                return (state.current, !state.hasStarted)
+            // Told under the lock, here and at each change, so that every listener hears the newest last.
+            state.withLock { state in
+                state.lastListener += 1
+                let id = state.lastListener
+                state.listeners[id] = continuation
+                continuation.onTermination = { [weak self] _ in
+                    guard let self else { return }
+                    environment.spawn { self.forget(id) }
+                }
+                continuation.yield(state.current)
+                guard !state.hasStarted else { return }
+                state.hasStarted = true
+                perform(SessionMachine.start, in: &state)
             }
-            continuation.yield(current)
-            if isFirst { perform(SessionMachine.start) }
         }
     }
+
+    private func forget(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
 
     /// A new access token after the last one was not accepted; nil when there is none for now.
     public func freshToken() async throws -> String? {
@@ -102,63 +144,100 @@ public final class KizunaAuth: SessionSource {
 
     // MARK: - The step
 
-    private func step(_ event: SessionMachine.Event) {
-        let effects = state.withLock { $0.machine.handle(event) }
-        for effect in effects { perform(effect) }
+    /// Takes an event; what follows from it happens under the lock, in order, and only starts things. Says whether the
+    /// event counted for the session.
+    @discardableResult
+    private func step(_ event: SessionMachine.Event) -> Bool {
+        state.withLock { take(event, in: &$0) }
     }
 
-    private func perform(_ effect: SessionMachine.Effect) {
+    @discardableResult
+    private func take(_ event: SessionMachine.Event, in state: inout State) -> Bool {
+        let effects = state.machine.handle(event)
+        for effect in effects { perform(effect, in: &state) }
+        return !effects.contains { if case .revoke = $0 { true } else { false } }
+    }
+
+    private func perform(_ effect: SessionMachine.Effect, in state: inout State) {
         switch effect {
-        case .load:
-            environment.spawn { [self] in
-                do {
-                    step(.restored(try await store.load()))
-                } catch {
-                    step(.notRestored(jitter: environment.randomFraction()))
-                }
-            }
-        case .refresh(let generation, let token):
-            environment.spawn { [self] in
-                do {
-                    let grant = try await gateway.refresh(token)
-                    step(.refreshed(generation: generation, grant, now: environment.clock.now))
-                } catch {
-                    let isRefused = (error as? SyncError)?.endsSession ?? false
-                    step(
-                        .refreshFailed(
-                            generation: generation, isRefused: isRefused, jitter: environment.randomFraction()))
-                }
-            }
-        case .save(let session): save(session)
+        case .load: environment.spawn { [self] in await load() }
+        case .refresh(let generation, let token): environment.spawn { [self] in await refresh(generation, token) }
+        case .save(let session):
+            state.unsaved = .some(session)
+            guard !state.isSaving else { return }
+            state.isSaving = true
+            environment.spawn { [self] in await save() }
         case .startTimer(let timer, let delay):
-            let ticket = environment.clock.schedule(after: delay) { [weak self] in
+            state.timers[timer] = environment.clock.schedule(after: delay) { [weak self] in
                 self?.state.withLock { $0.timers[timer] = nil }
                 self?.step(.timerFired(timer: timer))
             }
-            state.withLock { $0.timers[timer] = ticket }
-        case .cancelTimer(let timer): state.withLock { $0.timers.removeValue(forKey: timer) }?.cancel()
+        case .cancelTimer(let timer): state.timers.removeValue(forKey: timer)?.cancel()
         case .publish(let next):
-            let listeners = state.withLock { state in
-                state.current = next
-                return state.listeners
-            }
-            for listener in listeners { listener.yield(next) }
+            state.current = next
+            for listener in state.listeners.values { listener.yield(next) }
         case .answerWaiters(let token):
-            let waiters = state.withLock { state in
-                defer { state.waiters = [] }
-                return state.waiters
-            }
-            for waiter in waiters { waiter.resume(returning: token) }
+            for waiter in state.waiters { waiter.resume(returning: token) }
+            state.waiters = []
+        case .revoke(let token): environment.spawn { [self] in await revoke(token) }
         }
     }
 
-    private func save(_ session: KizunaAuthSession?) {
-        environment.spawn { [self] in
+    private func load() async {
+        do {
+            step(.restored(try await store.load()))
+        } catch {
+            step(.notRestored(jitter: environment.randomFraction()))
+        }
+    }
+
+    private func refresh(_ generation: Int, _ token: String) async {
+        do {
+            step(.refreshed(generation: generation, try await gateway.refresh(token)))
+        } catch {
+            let isRefused = (error as? SyncError)?.endsSession ?? false
+            step(.refreshFailed(generation: generation, isRefused: isRefused, jitter: environment.randomFraction()))
+        }
+    }
+
+    /// Keeps what is to be kept: one save at a time, the newest last, and again where one fails.
+    private func save() async {
+        var failures = 0
+        while let next = nextToSave() {
             do {
-                try await store.save(session)
+                try await store.save(next)
+                failures = 0
+                openSaved { $0.unsaved == nil }
             } catch {
-                environment.log.log(LogLine(.warning, "The session could not be kept; it ends with this process"))
+                failures += 1
+                environment.log.log(LogLine(.warning, "The session could not be kept; it is tried again"))
+                state.withLock { state in
+                    if state.unsaved == nil { state.unsaved = .some(next) }
+                }
+                openSaved { _ in true }
+                // Cancelled only with the process.
+                try? await environment.sleep(RetrySchedule.refresh.wait(afterFailure: failures))
             }
         }
+    }
+
+    private func nextToSave() -> KizunaAuthSession?? {
+        state.withLock { state in
+            guard let next = state.unsaved else {
+                state.isSaving = false
+                return nil
+            }
+            state.unsaved = nil
+            return .some(next)
+        }
+    }
+
+    private func openSaved(if isDone: (State) -> Bool) {
+        let gates = state.withLock { state -> [Gate] in
+            guard isDone(state) else { return [] }
+            defer { state.saved = [] }
+            return state.saved
+        }
+        for gate in gates { gate.open() }
     }
 }

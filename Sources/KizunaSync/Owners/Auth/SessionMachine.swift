@@ -1,4 +1,4 @@
-package import KizunaCore
+internal import KizunaCore
 
 /// Decides when an access token is refreshed and what the session is taken for. Pure.
 ///
@@ -12,7 +12,8 @@ package import KizunaCore
 ///
 /// Invariants:
 /// - S1: only an explicit sign-out, or a kept session that is certainly absent, reads as signed out.
-/// - S2: one refresh is out at a time, and an answer counts only in the generation it started from.
+/// - S2: one refresh is out at a time, and an answer counts only in the generation it started from; that of a sign-in
+///   only while no other sign-in and no sign-out was asked for after it.
 /// - S3: a failed refresh books its own next attempt.
 /// - S4: expiry is judged by time since receipt on the monotonic clock; the wall clock is never asked.
 package struct SessionMachine: Sendable {
@@ -21,16 +22,17 @@ package struct SessionMachine: Sendable {
         case restored(KizunaAuthSession?)
         /// The store could not be read; it is asked again.
         case notRestored(jitter: Double)
-        /// A sign-in or sign-up begins or ends; what started before it does not count any more.
-        case signedIn(AuthGrant, now: MonotonicInstant)
+        /// The app asked to sign in or up; of several, the last asked for counts.
+        case signInBegan(entry: Int)
+        /// The auth server answered it.
+        case signedIn(entry: Int, AuthGrant)
         case signedOut
-        case refreshed(generation: Int, AuthGrant, now: MonotonicInstant)
+        case refreshed(generation: Int, AuthGrant)
         /// No grant came; `isRefused` when the server said that the session is over.
         case refreshFailed(generation: Int, isRefused: Bool, jitter: Double)
         /// A token is wanted because the last one was not accepted.
         case tokenRejected
         case timerFired(timer: Int)
-        case networkReturned
     }
 
     package enum Effect: Sendable, Equatable {
@@ -42,6 +44,8 @@ package struct SessionMachine: Sendable {
         case publish(SessionState)
         /// The wait for a token is over: this one, or none for now.
         case answerWaiters(token: String?)
+        /// A session that came too late to be used: end it on the server.
+        case revoke(accessToken: String)
     }
 
     private enum Phase: Sendable, Equatable {
@@ -55,6 +59,8 @@ package struct SessionMachine: Sendable {
     private var session: KizunaAuthSession?
     private var accessToken: String?
     private var generation = 1
+    /// The sign-in that is waited for.
+    private var entry: Int?
     private var isRefreshing = false
     private var failures = 0
     private var timer: Int?
@@ -88,20 +94,27 @@ package struct SessionMachine: Sendable {
         case .notRestored(let jitter):
             guard phase == .restoring else { return [] }
             retry(jitter, &effects)
-        case .signedIn(let grant, _):
+        case .signInBegan(let begun): entry = begun
+        case .signedIn(let answered, let grant):
+            guard answered == entry else { return [.revoke(accessToken: grant.accessToken)] }
+            entry = nil
             generation += 1
             isRefreshing = false
             take(grant, &effects)
         case .signedOut:
+            entry = nil
             generation += 1
             isRefreshing = false
             phase = .none
             session = nil
             accessToken = nil
+            failures = 0
             cancelTimer(&effects)
             effects += [.save(nil), .publish(.signedOut), .answerWaiters(token: nil)]
-        case .refreshed(let from, let grant, _):
-            guard from == generation, isRefreshing else { return [] }
+        case .refreshed(let from, let grant):
+            guard from == generation, isRefreshing else {
+                return phase == .none ? [.revoke(accessToken: grant.accessToken)] : []
+            }
             isRefreshing = false
             take(grant, &effects)
         case .refreshFailed(let from, let isRefused, let jitter):
@@ -122,10 +135,6 @@ package struct SessionMachine: Sendable {
         case .timerFired(let fired):
             guard fired == timer else { return [] }
             timer = nil
-            if phase == .restoring { effects.append(.load) } else { refresh(&effects) }
-        case .networkReturned:
-            guard timer != nil, failures > 0 else { return [] }
-            cancelTimer(&effects)
             if phase == .restoring { effects.append(.load) } else { refresh(&effects) }
         }
         return effects

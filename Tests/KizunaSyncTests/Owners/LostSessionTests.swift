@@ -1,0 +1,146 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// A lost session is not a sign-out: the rows stay, the queue stays, the status says what is missing.
+@Suite struct LostSessionTests {
+    /// Alice has been here before: her rows are stored, and a process left.
+    private func afterAnEarlierRun(
+        _ body: @escaping @Sendable (AuthScene) async throws -> Void
+    ) throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let before = try AuthScene(simulation, folder: folder, kept: "alice")
+                let client = try await before.client()
+                let watch = OwnerWatch(client, in: simulation)
+                await simulation.settle()
+                #expect(watch.titles.last == .some(["server row of alice"]))
+                await client.close()
+                try await body(try AuthScene(simulation, folder: folder, kept: "alice"))
+            }
+        }
+    }
+
+    private func expectWaiting(_ world: AuthScene, _ client: KizunaSyncClient, _ watch: OwnerWatch) async throws {
+        #expect(watch.last?.result?.first?.title == "server row of alice")
+        #expect(watch.last?.refresh == .refreshing)
+        let isWaiting = try OwnerScene.status(of: client).needsSession
+        #expect(isWaiting == true)
+        #expect(try await client.knownOwners() == ["alice"])
+        #expect(world.auth.userID == "alice")
+    }
+
+    @Test func anOfflineRefreshLeavesEverythingAndTheQueueIsSentWhenItSucceeds() throws {
+        try afterAnEarlierRun { world in
+            world.server.mode = .unreachable
+            let client = try await world.client()
+            let watch = OwnerWatch(client, in: world.scene.simulation)
+            await world.scene.simulation.advance(by: .seconds(2))
+            for count in 1...3 { _ = try await world.scene.insert("write \(count)", as: "alice", on: client) }
+            await world.scene.simulation.settle()
+            try await expectWaiting(world, client, watch)
+            #expect(watch.last?.result?.count == 4)
+            #expect(try await client.outboxDepth() == 3)
+            #expect(world.server.refreshes.count >= 3)
+            world.server.mode = .well
+            await world.scene.simulation.advance(by: .seconds(65))
+            #expect(world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
+            #expect(try await client.outboxDepth() == 0)
+            let isWaiting = try OwnerScene.status(of: client).needsSession
+            #expect(isWaiting == false)
+            #expect(watch.last?.refresh == .idle)
+        }
+    }
+
+    @Test func aRefusedRefreshTokenKeepsTheQueueUntilTheUserSignsInAgain() throws {
+        try afterAnEarlierRun { world in
+            world.server.mode = .refusing(status: 400, code: "refresh_token_not_found")
+            let client = try await world.client()
+            let watch = OwnerWatch(client, in: world.scene.simulation)
+            for count in 1...3 { _ = try await world.scene.insert("write \(count)", as: "alice", on: client) }
+            await world.scene.simulation.advance(by: .seconds(600))
+            try await expectWaiting(world, client, watch)
+            #expect(world.server.refreshes.count == 1, "a refused token is not sent again and again")
+            world.server.mode = .well
+            try await world.auth.signIn(email: "alice@example.org", password: "x")
+            await world.scene.simulation.advance(by: .seconds(5))
+            #expect(world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
+            #expect(world.scene.server.mutations.filter { $0.userID == "alice" }.count == 3)
+        }
+    }
+
+    @Test func aLockedKeychainIsAWaitAndNoSignOut() throws {
+        try afterAnEarlierRun { world in
+            world.store.isLocked = true
+            let client = try await world.client()
+            let watch = OwnerWatch(client, in: world.scene.simulation)
+            await world.scene.simulation.advance(by: .seconds(30))
+            #expect(watch.lastTitles == ["server row of alice"])
+            let isWaiting = try OwnerScene.status(of: client).needsSession
+            #expect(isWaiting == true)
+            world.store.isLocked = false
+            await world.scene.simulation.advance(by: .seconds(61))
+            #expect(watch.last?.refresh == .idle)
+            #expect(watch.titles.count == 1, "the rows never left the screen: \(watch.titles)")
+        }
+    }
+
+    @Test func aProviderThatSaysNothingForAMomentTakesNothingAway() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice"]
+                let session = FakeSession()
+                let client = try await scene.client(session: session)
+                session.signIn("alice")
+                let watch = OwnerWatch(client, in: simulation)
+                await simulation.settle()
+                session.current = .restoring
+                await simulation.settle()
+                _ = try await scene.insert("while it was gone", as: "alice", on: client)
+                await simulation.advance(by: .seconds(600))
+                #expect(watch.last?.result?.count == 2)
+                #expect(scene.titles(of: "alice") == ["server row of alice"])
+                session.signIn("alice")
+                await simulation.advance(by: .seconds(1))
+                #expect(scene.titles(of: "alice") == ["server row of alice", "while it was gone"])
+                #expect(scene.network.faults == [])
+            }
+        }
+    }
+
+    @Test func aTokenTheServerRefusesIsReplacedOnceAndTheWriteGoesOut() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let world = try AuthScene(simulation, folder: folder, kept: "alice")
+                let client = try await world.client()
+                await simulation.settle()
+                world.scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+                let receipt = try await world.scene.insert("x", as: "alice", on: client)
+                await simulation.settle()
+                world.scene.server.outage = nil
+                await simulation.advance(by: .seconds(120))
+                try await receipt.delivered()
+                #expect(world.server.refreshes.count == 2)
+                #expect(world.scene.titles(of: "alice").filter { $0 == "x" }.count == 1)
+            }
+        }
+    }
+
+    @Test func theReturnOfTheNetworkCutsTheWaitForATokenShort() throws {
+        try afterAnEarlierRun { world in
+            world.server.mode = .unreachable
+            let path = FakePath(isSatisfied: false)
+            let client = try await world.client { $0.networkAvailability = path }
+            let watch = OwnerWatch(client, in: world.scene.simulation)
+            await world.scene.simulation.advance(by: .seconds(100))
+            let asked = world.server.refreshes.count
+            world.server.mode = .well
+            path.isSatisfied = true
+            await world.scene.simulation.settle()
+            #expect(world.server.refreshes.count == asked + 1)
+            #expect(watch.last?.refresh == .idle)
+        }
+    }
+}
