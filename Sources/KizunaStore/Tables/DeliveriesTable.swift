@@ -40,6 +40,9 @@ struct DeliveriesTable {
         }
     }
 
+    /// Keeps that the writes were accepted, and forgets the rows.
+    func forgetRows() throws(SyncError) { try connection.run("UPDATE deliveries SET rows = '[]'") }
+
     /// Notes that a write was folded into another, whose verdict is its own too.
     func alias(_ id: String, to target: String) throws(SyncError) {
         try connection.run("INSERT OR REPLACE INTO aliases (id, target) VALUES (?, ?)", .text(id), .text(target))
@@ -52,9 +55,6 @@ struct DeliveriesTable {
             row.text(0)
         }
     }
-
-    /// Keeps that the writes were accepted, and forgets the rows.
-    func forgetRows() throws(SyncError) { try connection.run("UPDATE deliveries SET rows = '[]'") }
 
     func deleteAll() throws(SyncError) {
         try connection.run("DELETE FROM deliveries")

@@ -195,7 +195,6 @@ package final class Engine: ReadContext {
         await owners.hasBegun.wait()
     }
 
-
     /// Refreshes live reads that wait to be.
     package func hurryReads() {
         for read in listeners.0 { read.hurry() }

@@ -1,4 +1,4 @@
-internal import KizunaCore
+package import KizunaCore
 
 /// Decides whose vault is open and whether requests may go out. Pure.
 ///
@@ -16,14 +16,15 @@ internal import KizunaCore
 /// - O2: a session that is restoring, or has no token, never changes the owner.
 /// - O3: requests go out only when the session has settled as the open vault's owner.
 /// - O4: a token that was asked for counts only for the owner and generation it was asked for.
+/// - O5: rejections in a row ask for the next token after growing waits, so a server that accepts none is not hammered.
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
         case vaultOpened(generation: Int)
         case vaultFailed(generation: Int)
         /// The server did not accept the token of this generation.
-        case tokenRejected(token: String)
-        /// The session source gave the token it was asked for, perhaps long ago.
+        case tokenRejected(token: String, now: MonotonicInstant)
+        /// The answer to `askForToken`, perhaps long after it: a token of this user.
         case freshToken(generation: Int, userID: String, token: String)
         /// It could not be had at the moment.
         case noFreshToken(generation: Int, jitter: Double)
@@ -68,6 +69,9 @@ package struct OwnerMachine: Sendable {
     package private(set) var generation = 1
     private var session: SessionState = .restoring
     private var rejected: String?
+    /// Rejections in a row after the first one.
+    private var rejections = 0
+    private var lastRejection: MonotonicInstant?
     /// Failures in a row to get a fresh token.
     private var failures = 0
     private var published = Credentials.unsettled
@@ -84,9 +88,16 @@ package struct OwnerMachine: Sendable {
 
     package var credentials: Credentials { published }
 
-    /// Whether the user of this generation has no token that the server may accept.
-    package func wantsToken(generation asked: Int) -> Bool {
-        asked == generation && state == .open && owner != .nobody && session != .signedOut && published == .unsettled
+    /// Whether a token asked for in this generation is still wanted.
+    package func wantsToken(generation asked: Int) -> Bool { asked == generation && isMissingToken }
+
+    /// Whether the owner is a user whose token was rejected, or whose session is being restored.
+    private var isMissingToken: Bool {
+        switch session {
+        case .restoring: owner != .nobody
+        case .signedIn(let userID, let token): owner == .user(userID) && token == rejected
+        case .signedOut: false
+        }
     }
 
     package mutating func handle(_ event: Event) -> [Effect] {
@@ -106,13 +117,14 @@ package struct OwnerMachine: Sendable {
         case .vaultFailed(let failed):
             guard failed == generation, state == .opening else { return [] }
             state = .failed
-        case .tokenRejected(let token):
+        case .tokenRejected(let token, let now):
             guard case .signedIn(_, token) = session, rejected != token else { return [] }
             rejected = token
             failures = 0
-            effects.append(.askForToken(generation: generation, after: .zero))
+            effects.append(.askForToken(generation: generation, after: waitAfterRejection(at: now)))
         case .freshToken(let asked, let userID, let token):
-            guard asked == generation, owner == .user(userID), session != .signedOut, token != rejected else { return [] }
+            // A token that comes after another user signed in, or after a sign-out, is nobody's any more.
+            guard isMissingToken, asked == generation, owner == .user(userID), token != rejected else { return [] }
             session = .signedIn(userID: userID, accessToken: token)
             rejected = nil
         case .noFreshToken(let asked, let jitter):
@@ -121,7 +133,7 @@ package struct OwnerMachine: Sendable {
             let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
             effects.append(.askForToken(generation: asked, after: wait))
         case .networkReturned:
-            guard wantsToken(generation: generation) else { return [] }
+            guard state == .open, isMissingToken else { return [] }
             effects.append(.askForToken(generation: generation, after: .zero))
         case .closed:
             state = .closed
@@ -153,6 +165,16 @@ package struct OwnerMachine: Sendable {
         effects.append(.open(settled, generation: generation))
     }
 
+    /// A first rejection is a token that ran out: the next one is fetched at once. A server that rejects fresh tokens too
+    /// is asked less and less often.
+    private mutating func waitAfterRejection(at now: MonotonicInstant) -> Duration {
+        let isInARow = lastRejection.map { now < $0 + Self.rejectionsInARow } ?? false
+        rejections = isInARow ? rejections + 1 : 0
+        lastRejection = now
+        return rejections == 0 ? .zero : RetrySchedule.refresh.wait(afterFailure: rejections)
+    }
+
+    private static let rejectionsInARow = Duration.seconds(120)
     private static let identityChanged = "identity_changed"
 
     private var settledOwner: OwnerID? {

@@ -56,8 +56,7 @@ package final class OwnerRunner: Sendable {
         var unsealed: [VaultHandle] = []
         /// Owners whose vaults could not be sealed: the next start tries again.
         var owed: [OwnerID] = []
-        var line: [Deed] = []
-        var isTelling = false
+        var outbox = Outbox<Deed>()
         var tasks: [TaskTicket] = []
         var isClosed = false
     }
@@ -120,7 +119,7 @@ package final class OwnerRunner: Sendable {
         state.withLock { $0.machine.generation == generation ? $0.machine.credentials : .unsettled }
     }
 
-    package func tokenRejected(_ token: String) { step(.tokenRejected(token: token)) }
+    package func tokenRejected(_ token: String) { step(.tokenRejected(token: token, now: environment.clock.now)) }
 
     package func networkReturned() { step(.networkReturned) }
 
@@ -156,42 +155,34 @@ package final class OwnerRunner: Sendable {
     // MARK: - The step
 
     private func step(_ event: OwnerMachine.Event, if isWanted: (OwnerMachine) -> Bool = { _ in true }) {
-        state.withLock { state in
-            if isWanted(state.machine) { Self.stand(state.machine.handle(event), in: &state) }
+        let isMine = state.withLock { state in
+            guard isWanted(state.machine) else { return false }
+            return state.outbox.add(Self.deeds(of: state.machine.handle(event), in: &state))
         }
-        tellInLine()
+        if isMine { performWhatWaits() }
     }
 
-    /// Puts what the machine decided in the line.
-    private static func stand(_ effects: [OwnerMachine.Effect], in state: inout State) {
+    /// What the machine's effects are to be done about; a vault that is no longer served is set aside at once.
+    private static func deeds(of effects: [OwnerMachine.Effect], in state: inout State) -> [Deed] {
+        var deeds: [Deed] = []
         for effect in effects {
             switch effect {
             case .open(let owner, let generation):
                 let former = state.handle
                 state.handle = nil
                 if let former { state.unsealed.append(former) }
-                state.line.append(.open(Opening(owner: owner, generation: generation, former: former)))
-            case .credentials(let credentials): state.line.append(.tell(.credentials(credentials)))
-            case .askForToken(let generation, let delay):
-                state.line.append(.askForToken(generation: generation, after: delay))
-            case .softBlocked(let reason): state.line.append(.tell(.softBlocked(reason: reason)))
+                deeds.append(.open(Opening(owner: owner, generation: generation, former: former)))
+            case .credentials(let credentials): deeds.append(.tell(.credentials(credentials)))
+            case .askForToken(let generation, let wait): deeds.append(.askForToken(generation: generation, after: wait))
+            case .softBlocked(let reason): deeds.append(.tell(.softBlocked(reason: reason)))
             case .close: break
             }
         }
+        return deeds
     }
 
-    /// Tells what stands in the line, unless somebody is at it, who then tells this too.
-    private func tellInLine() {
-        while true {
-            let next = state.withLock { state -> Deed? in
-                guard !state.isTelling, !state.line.isEmpty else { return nil }
-                state.isTelling = true
-                return state.line.removeFirst()
-            }
-            guard let next else { return }
-            perform(next)
-            state.withLock { $0.isTelling = false }
-        }
+    private func performWhatWaits() {
+        while let next = state.withLock({ $0.outbox.next() }) { perform(next) }
     }
 
     private func perform(_ deed: Deed) {
@@ -202,7 +193,7 @@ package final class OwnerRunner: Sendable {
             writeNote()
             surroundings.notify(.ownerChanging(generation: opening.generation))
             openingsInput.yield(opening)
-        case .askForToken(let generation, let delay): askForToken(generation, after: delay)
+        case .askForToken(let generation, let wait): askForToken(generation, after: wait)
         }
     }
 
@@ -222,22 +213,21 @@ package final class OwnerRunner: Sendable {
         do throws(SyncError) {
             let vault = try surroundings.openVault(opening.owner, generation)
             let handle = VaultHandle(vault: vault, owner: opening.owner, generation: generation)
-            let isCurrent = state.withLock { state in
-                guard state.machine.generation == generation, !state.isClosed else { return false }
+            let isMine = state.withLock { state -> Bool? in
+                guard state.machine.generation == generation, !state.isClosed else { return nil }
                 state.handle = handle
-                state.line.append(.tell(.vaultOpened(handle)))
-                Self.stand(state.machine.handle(.vaultOpened(generation: generation)), in: &state)
-                return true
+                let deeds = Self.deeds(of: state.machine.handle(.vaultOpened(generation: generation)), in: &state)
+                return state.outbox.add([.tell(.vaultOpened(handle))] + deeds)
             }
-            guard isCurrent else { return await vault.close() }
-            tellInLine()
+            guard let isMine else { return await vault.close() }
+            if isMine { performWhatWaits() }
         } catch {
-            state.withLock { state in
-                guard state.machine.generation == generation else { return }
-                state.line.append(.tell(.vaultFailed(error)))
-                Self.stand(state.machine.handle(.vaultFailed(generation: generation)), in: &state)
+            let isMine = state.withLock { state in
+                guard state.machine.generation == generation else { return false }
+                let deeds = Self.deeds(of: state.machine.handle(.vaultFailed(generation: generation)), in: &state)
+                return state.outbox.add([.tell(.vaultFailed(error))] + deeds)
             }
-            tellInLine()
+            if isMine { performWhatWaits() }
         }
     }
 
@@ -294,7 +284,7 @@ package final class OwnerRunner: Sendable {
     }
 
     private func askForToken(_ generation: Int) async {
-        guard state.withLock({ $0.machine.wantsToken(generation: generation) }) else { return }
+        guard state.withLock({ !$0.isClosed && $0.machine.wantsToken(generation: generation) }) else { return }
         do {
             // None for now: the session source tells when there is one again.
             guard let text = try await session.freshToken() else { return }

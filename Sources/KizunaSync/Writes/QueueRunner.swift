@@ -312,9 +312,6 @@ extension QueueRunner {
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
             WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
-        if response.status == 401, case .token(let token) = credentials {
-            state.withLock { $0.rejectedToken = token }
-        }
         guard !isSilent, ServerFailure(status: response.status, body: response.body).code == "42501" else {
             return (response, isSilent)
         }

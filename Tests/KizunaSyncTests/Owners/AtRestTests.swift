@@ -40,6 +40,10 @@ import Testing
                 world.scene.server.outage = nil
                 await simulation.advance(by: .seconds(4000))
             }
+            world.store.isLocked = true
+            try await world.auth.signIn(email: "clara@example.org", password: "password-secret")
+            await simulation.advance(by: .seconds(60))
+            world.store.isLocked = false
             world.server.mode = .refusing(status: 400, code: "refresh_token_not_found")
             await simulation.advance(by: .seconds(4000))
             await world.auth.signOut()

@@ -120,10 +120,25 @@ import Testing
                 let receipt = try await world.scene.insert("x", as: "alice", on: client)
                 await simulation.settle()
                 world.scene.server.outage = nil
-                await simulation.advance(by: .seconds(120))
                 try await receipt.delivered()
-                #expect(world.server.refreshes.count == 2)
+                #expect(world.server.refreshes.count == 3, "the restored session's, and one for each of two refusals")
                 #expect(world.scene.titles(of: "alice").filter { $0 == "x" }.count == 1)
+            }
+        }
+    }
+
+    @Test func aServerThatAcceptsNoTokenIsNotHammered() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let world = try AuthScene(simulation, folder: folder, kept: "alice")
+                let client = try await world.client()
+                await simulation.settle()
+                world.scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT not accepted")
+                let receipt = try await world.scene.insert("x", as: "alice", on: client)
+                await simulation.advance(by: .seconds(3600))
+                #expect(world.server.refreshes.count < 70)
+                world.scene.server.outage = nil
+                try await receipt.delivered()
             }
         }
     }

@@ -1,3 +1,4 @@
+import KizunaCore
 import KizunaSync
 import Testing
 
@@ -9,44 +10,44 @@ import Testing
 
     enum Event: String, CaseIterable {
         case restoring, sameUser, newToken, otherUser, signOut, opened, openedLate, openFailed, tokenRejected
-        case freshToken, freshTokenLate, freshTokenOfAnother, noFreshToken, reset, close
+        case freshToken, freshTokenLate, freshTokenOfAnother, noFreshToken, networkBack, reset, close
     }
 
     /// Where a state is missing an event the test fails; "" is: nothing happens.
     private static let table: [State: [Event: String]] = [
         .restoring: [
             .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .signOut: "open nobody 2",
-            .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "", .freshTokenLate: "",
-            .freshTokenOfAnother: "", .noFreshToken: "", .reset: "", .close: "close",
+            .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "t5", .freshTokenLate: "",
+            .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .reset: "", .close: "close",
         ],
         .signedIn: [
             .restoring: "none", .sameUser: "", .newToken: "t9", .otherUser: "none, open user:b 2",
             .signOut: "none, open nobody 2", .opened: "", .openedLate: "", .openFailed: "",
-            .tokenRejected: "ask 1, none", .freshToken: "t5", .freshTokenLate: "", .freshTokenOfAnother: "",
-            .noFreshToken: "", .reset: "", .close: "close",
+            .tokenRejected: "ask 1, none", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "",
+            .noFreshToken: "", .networkBack: "", .reset: "", .close: "close",
         ],
         .signedOut: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
             .otherUser: "none, open user:b 2", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
-            .reset: "", .close: "close",
+            .networkBack: "", .reset: "", .close: "close",
         ],
         .opening: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
             .signOut: "open nobody 3", .opened: "t2", .openedLate: "", .openFailed: "", .tokenRejected: "",
-            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .reset: "",
+            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
             .close: "close",
         ],
         .failed: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
             .signOut: "open nobody 3", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
-            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .reset: "",
+            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
             .close: "close",
         ],
         .rejected: [
             .restoring: "", .sameUser: "", .newToken: "t9", .otherUser: "open user:b 2", .signOut: "open nobody 2",
             .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "t5",
-            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .reset: "", .close: "close",
+            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .reset: "", .close: "close",
         ],
         .closed: Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, "") }),
     ]
@@ -103,7 +104,7 @@ import Testing
         case .failed:
             _ = machine.handle(.session(.signedIn(userID: "b", accessToken: "t2")))
             _ = machine.handle(.vaultFailed(generation: 2))
-        case .rejected: _ = machine.handle(.tokenRejected(token: "t1"))
+        case .rejected: _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
         case .closed: _ = machine.handle(.closed)
         case .restoring, .signedIn, .signedOut: break
         }
@@ -120,11 +121,12 @@ import Testing
         case .opened: .vaultOpened(generation: generation)
         case .openedLate: .vaultOpened(generation: generation - 1)
         case .openFailed: .vaultFailed(generation: generation)
-        case .tokenRejected: .tokenRejected(token: "t1")
+        case .tokenRejected: .tokenRejected(token: "t1", now: .zero)
         case .freshToken: .freshToken(generation: generation, userID: "a", token: "t5")
         case .freshTokenLate: .freshToken(generation: generation - 1, userID: "a", token: "t5")
         case .freshTokenOfAnother: .freshToken(generation: generation, userID: "z", token: "t5")
         case .noFreshToken: .noFreshToken(generation: generation, jitter: 0)
+        case .networkBack: .networkReturned
         case .reset: .reset
         case .close: .closed
         }

@@ -21,7 +21,7 @@ import Testing
                 await simulation.settle()
                 #expect(watch.lastTitles == ["server row of alice"])
                 await client.close()
-                scene.network.allowed = []
+                scene.network.allowed = session.current == .signedOut ? [nil] : []
                 let next = try await scene.client(session: session)
                 let again = OwnerWatch(next, in: simulation, strategy: strategy)
                 await simulation.advance(by: .seconds(1))
