@@ -9,7 +9,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
     static let chunkSize = 128
 
     /// A stretch of the list.
-    struct Chunk: Sendable, Equatable {
+    struct Chunk: Sendable {
         fileprivate(set) var rows: [ListFold.Row?] = []
         /// Rows that are there.
         fileprivate(set) var count = 0
@@ -93,6 +93,13 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
     package var underestimatedCount: Int { count }
 
     // MARK: - Chunk by chunk
+
+    /// Lists are equal when they show the same rows in the same order, wherever their holes are.
+    package static func == (lhs: ShownRows, rhs: ShownRows) -> Bool {
+        guard lhs.count == rhs.count else { return false }
+        let (front, back) = lhs.chunksShared(with: rhs)
+        return lhs.rows(from: front, butLast: back) == rhs.rows(from: front, butLast: back)
+    }
 
     /// How many chunks at the beginning and at the end are the very same in another list.
     func chunksShared(with other: ShownRows) -> (front: Int, back: Int) {

@@ -82,7 +82,7 @@ import Testing
             let followed = read.snapshot(refresh: .idle, isCacheOnly: true)
             let loaded = fresh.snapshot(refresh: .idle, isCacheOnly: true)
             guard followed == loaded else {
-                Issue.record("seed \(seed), step \(step): \(read.ids ?? []) is not \(fresh.ids ?? [])")
+                Issue.record("seed \(seed), step \(step): \(followed.described) is not \(loaded.described)")
                 return
             }
         }
@@ -92,6 +92,14 @@ import Testing
 extension LiveReadMachine {
     /// The keys of the shown rows.
     var ids: [String]? { snapshot(refresh: .idle, isCacheOnly: true).rows?.map { $0.key?.text ?? "-" } }
+}
+
+extension RawSnapshot {
+    /// All that a difference between two snapshots can be about.
+    fileprivate var described: String {
+        let rows = (rows ?? []).map { "\($0.json.text)\($0.isPending ? " pending" : "") \($0.refusedID ?? "")" }
+        return "\(rows) cache \(isFromCache) pending \(hasPendingMutations) complete \(isComplete)"
+    }
 }
 
 /// A vault of one list and one queue, in memory, that tells its changes as the real one does.
