@@ -246,7 +246,7 @@ package final class OwnerRunner: Sendable {
         do {
             try await vault.seal(discarding: signOutPolicy == .discard)
             return true
-        } catch where error.code == .closed {
+        } catch  where error.code == .closed {
             // Somebody else is at it, or has done it.
             return true
         } catch {

@@ -91,6 +91,7 @@ package final class SchedulerRunner: Sendable {
         let health = state.dates.health(state.machine.reading, now: now, wallClock: environment.wallClock)
         guard health != state.health else { return }
         state.health = health
+        guard !state.listeners.isEmpty else { return }
         deliveries.add { [self] in deliver(health) }
     }
 

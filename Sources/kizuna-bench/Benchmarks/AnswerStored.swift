@@ -18,7 +18,8 @@ enum AnswerStored {
                 let ticks = TickSource()
                 let vault = try Vault(
                     file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
-                    now: Date()) { _ in }
+                    now: Date()
+                ) { _ in }
                 first.add(try await store(body, in: vault, at: ticks))
                 again.add(try await store(body, in: vault, at: ticks))
                 some.add(try await store(changed, in: vault, at: ticks))

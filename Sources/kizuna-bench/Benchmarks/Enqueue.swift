@@ -25,7 +25,9 @@ enum Enqueue {
         }
         if let first = medians.first, let last = medians.last {
             figures.append(
-                Figure("enqueue, p50 without fsync at \(depths.last ?? 0) over 0", last / first, .times, goal: .atMost(1.25)))
+                Figure(
+                    "enqueue, p50 without fsync at \(depths.last ?? 0) over 0", last / first, .times,
+                    goal: .atMost(1.25)))
         }
         return figures
     }

@@ -12,7 +12,8 @@ enum PeakMemory {
             let ticks = TickSource()
             let vault = try Vault(
                 file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
-                now: Date()) { _ in }
+                now: Date()
+            ) { _ in }
             let body = BenchRows.answer(0..<count)
             guard let present = highest(reset: true) else { return [] }
             _ = try await AnswerStored.store(body, in: vault, at: ticks)

@@ -95,7 +95,9 @@ import Testing
                 #expect(found.contains { $0.url.lastPathComponent.hasSuffix("-wal") })
                 for entry in found {
                     let expected = entry.isFolder ? 0o700 : 0o600
-                    #expect(entry.mode == expected, "\(entry.url.lastPathComponent) has mode \(String(entry.mode, radix: 8))")
+                    #expect(
+                        entry.mode == expected,
+                        "\(entry.url.lastPathComponent) has mode \(String(entry.mode, radix: 8))")
                 }
                 await client.close()
             }

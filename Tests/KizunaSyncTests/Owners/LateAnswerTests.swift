@@ -73,7 +73,12 @@ private struct LateAnswerRun {
     /// The world is kind again: everything waiting is let go, and each user comes once more.
     mutating func finish() async throws {
         scene.network.isHolding = false
-        while scene.network.waitingCount > 0 { scene.network.release(0, .handledAndLost) }
+        // One that was about to be held when the world turned kind is held all the same.
+        await scene.simulation.settle()
+        while scene.network.waitingCount > 0 {
+            scene.network.release(0, .handledAndLost)
+            await scene.simulation.settle()
+        }
         for user in OwnerScene.users {
             try await change(to: user)
             await scene.simulation.advance(by: .seconds(180))
@@ -95,6 +100,8 @@ private func lateAnswers(seed: UInt64, steps: Int) throws -> [String] {
             scene.network.isHolding = true
             for _ in 0..<steps { try await run.act() }
             try await run.finish()
+            var waiting: [String: Int] = [:]
+            for user in OwnerScene.users { waiting[user] = try await client.pendingMutationCount(owner: user) }
             await client.close()
             var faults = scene.network.faults + watch.faults + (try scene.strangers())
             if let error = watch.error { faults.append("the live read failed: \(error)") }
@@ -102,7 +109,10 @@ private func lateAnswers(seed: UInt64, steps: Int) throws -> [String] {
                 let arrived = scene.titles(of: user)
                 if Set(arrived).count != arrived.count { faults.append("a write of \(user) arrived twice") }
                 let missing = written.subtracting(arrived).subtracting(run.maybeCleared)
-                if !missing.isEmpty { faults.append("writes of \(user) are lost: \(missing.sorted())") }
+                if !missing.isEmpty {
+                    faults.append(
+                        "writes of \(user) are lost: \(missing.sorted()); \(waiting[user] ?? 0) of the user's wait")
+                }
             }
             for mutation in scene.server.mutations where mutation.userID.map({ !mutation.row.contains($0) }) ?? false {
                 faults.append("a row of another was written as \(mutation.userID ?? "nobody")")

@@ -45,7 +45,8 @@ import Testing
             #expect(world.server.refreshes.count >= 3)
             world.server.mode = .well
             await world.scene.simulation.advance(by: .seconds(65))
-            #expect(world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
+            #expect(
+                world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
             #expect(try await client.outboxDepth() == 0)
             let isWaiting = try OwnerScene.status(of: client).needsSession
             #expect(isWaiting == false)
@@ -65,7 +66,8 @@ import Testing
             world.server.mode = .well
             try await world.auth.signIn(email: "alice@example.org", password: "x")
             await world.scene.simulation.advance(by: .seconds(5))
-            #expect(world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
+            #expect(
+                world.scene.titles(of: "alice").sorted() == ["server row of alice", "write 1", "write 2", "write 3"])
             #expect(world.scene.server.mutations.filter { $0.userID == "alice" }.count == 3)
         }
     }

@@ -35,19 +35,22 @@ import Testing
         .opening: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
             .signOut: "open nobody 3", .opened: "t2", .openedLate: "", .openFailed: "", .tokenRejected: "",
-            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
+            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
+            .reset: "",
             .close: "close",
         ],
         .failed: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
             .signOut: "open nobody 3", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
-            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
+            .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
+            .reset: "",
             .close: "close",
         ],
         .rejected: [
             .restoring: "", .sameUser: "", .newToken: "t9", .otherUser: "open user:b 2", .signOut: "open nobody 2",
             .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "t5",
-            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .reset: "", .close: "close",
+            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1",
+            .reset: "", .close: "close",
         ],
         .closed: Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, "") }),
     ]

@@ -141,7 +141,8 @@ final class OwnerWatch: Sendable {
     private let state = Mutex(State())
 
     /// Begins to follow.
-    init(_ client: KizunaSyncClient, in simulation: Simulation, strategy: SequenceReadStrategy = .cacheFirstThenNetwork) {
+    init(_ client: KizunaSyncClient, in simulation: Simulation, strategy: SequenceReadStrategy = .cacheFirstThenNetwork)
+    {
         simulation.start { [self] in
             do {
                 for try await snapshot in client.from("items").selectAsSequence(

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 public import Foundation
 
 // Stands in for the Supabase SDK's module: the declarations that the samples of the behaviour pages use, and no more.
