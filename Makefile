@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-slow python-client lint check tsan setup clean
+.PHONY: demo test test-slow python-client lint check-apple bench check tsan setup clean
 
 demo: setup                 ## Shows the package at work, against a backend of its own.
 	$(SWIFT) build --product kizuna
@@ -17,6 +17,13 @@ test-slow: setup            ## The slow ones: suites whose names end in SlowTest
 
 python-client: setup        ## The local backend, asked by the Supabase client for Python.
 	scripts/python-client-test
+
+check-apple:                ## The Apple branches, type-checked against small stub modules.
+	scripts/check-apple
+
+bench: setup                ## Figures of speed, as a table; release build.
+	$(SWIFT) build -c release --product kizuna-bench --scratch-path .build/bench
+	"$$($(SWIFT) build -c release --scratch-path .build/bench --show-bin-path 2>/dev/null)/kizuna-bench"
 
 lint:                       ## The house style, as far as a program can tell.
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -2,35 +2,44 @@ package import KizunaCore
 package import KizunaStore
 internal import Synchronization
 
-/// The waiting writes of one table, followed change by change.
-package final class PendingFeed: Sendable {
+/// Writes of the open vault, followed change by change: those of one table that wait, or those that were refused.
+package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
+    /// Hands over what the vault holds, in line with its changes.
+    package typealias Load = @Sendable (Vault, @escaping @Sendable ([Entry]) -> Void) async throws -> Void
+    /// Takes a change in; false when it is about something else.
+    package typealias Follow = @Sendable (inout [Entry], VaultChange) -> Bool
+
     private struct State {
         /// Handles of an older generation come too late.
         var generation = 0
         var isOpen = false
         var isLive = false
-        var entries: [QueueEntry] = []
+        var entries: [Entry] = []
     }
 
-    package let mailbox = LatestMailbox<[PendingMutation]>()
-    private let table: TableID
+    package let mailbox = LatestMailbox<[Shown]>()
+    private let load: Load
+    private let follow: Follow
+    private let show: @Sendable (Entry) -> Shown
     private let state = Mutex(State())
 
-    package init(table: TableID) { self.table = table }
+    package init(load: @escaping Load, follow: @escaping Follow, show: @escaping @Sendable (Entry) -> Shown) {
+        self.load = load
+        self.follow = follow
+        self.show = show
+    }
 
     package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
-            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen)
-            else {
-                return false
-            }
+            let isNewer = handle.generation > state.generation
+            guard isNewer || (handle.generation == state.generation && !state.isOpen) else { return false }
             state = State(generation: handle.generation, isOpen: true)
             return true
         }
         guard isNew else { return }
         environment.spawn { [self] in
             do {
-                try await handle.vault.deliverPending(of: table) { entries in
+                try await load(handle.vault) { [self] entries in
                     put { state in
                         guard state.generation == handle.generation else { return false }
                         state.isLive = true
@@ -39,6 +48,8 @@ package final class PendingFeed: Sendable {
                     }
                 }
             } catch {
+                // A vault that was left meanwhile is closed; the next one's writes follow.
+                guard state.withLock({ $0.generation == handle.generation }) else { return }
                 mailbox.finish(.failure(error))
             }
         }
@@ -54,15 +65,8 @@ package final class PendingFeed: Sendable {
     }
 
     package func vaultChanged(_ change: VaultChange, generation: Int) {
-        guard change.queueTables.contains(table) else { return }
         put { state in
-            guard state.isLive, state.generation == generation else { return false }
-            let ended = Set(change.ended.map(\.id))
-            if !ended.isEmpty { state.entries.removeAll { ended.contains($0.id) } }
-            let updated = Dictionary((change.updated + change.rewritten).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-            if !updated.isEmpty { state.entries = state.entries.map { updated[$0.id] ?? $0 } }
-            state.entries += change.queued.filter { $0.table == table }
-            return true
+            state.isLive && state.generation == generation && follow(&state.entries, change)
         }
     }
 
@@ -71,77 +75,44 @@ package final class PendingFeed: Sendable {
     /// The mailbox is filled under the lock, so that values keep the order of the changes.
     private func put(_ edit: (inout State) -> Bool) {
         state.withLock { state in
-            if edit(&state) { mailbox.put(state.entries.map(PendingMutation.init)) }
+            if edit(&state) { mailbox.put(state.entries.map(show)) }
         }
     }
 }
 
-/// The refused writes, followed change by change.
-package final class RefusalFeed: Sendable {
-    private struct State {
-        /// Handles of an older generation come too late.
-        var generation = 0
-        var isOpen = false
-        var isLive = false
-        var refused: [RefusedEntry] = []
+/// The waiting writes of one table.
+package typealias PendingFeed = MutationFeed<QueueEntry, PendingMutation>
+
+extension PendingFeed {
+    package convenience init(table: TableID) {
+        self.init(
+            load: { vault, deliver in try await vault.deliverPending(of: table, deliver) },
+            follow: { entries, change in
+                guard change.queueTables.contains(table) else { return false }
+                let ended = Set(change.ended.map(\.id))
+                if !ended.isEmpty { entries.removeAll { ended.contains($0.id) } }
+                let updated = Dictionary(
+                    (change.updated + change.rewritten).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+                if !updated.isEmpty { entries = entries.map { updated[$0.id] ?? $0 } }
+                entries += change.queued.filter { $0.table == table }
+                return true
+            }, show: { PendingMutation($0) })
     }
+}
 
-    package let mailbox = LatestMailbox<[RejectedMutation]>()
-    private let state = Mutex(State())
+/// The refused writes of all tables.
+package typealias RefusalFeed = MutationFeed<RefusedEntry, RejectedMutation>
 
-    package init() {}
-
-    package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
-        let isNew = state.withLock { state in
-            guard handle.generation > state.generation || (handle.generation == state.generation && !state.isOpen)
-            else {
-                return false
-            }
-            state = State(generation: handle.generation, isOpen: true)
-            return true
-        }
-        guard isNew else { return }
-        environment.spawn { [self] in
-            do {
-                try await handle.vault.deliverRefused { refused in
-                    put { state in
-                        guard state.generation == handle.generation else { return false }
-                        state.isLive = true
-                        state.refused = refused
-                        return true
-                    }
-                }
-            } catch {
-                mailbox.finish(.failure(error))
-            }
-        }
-    }
-
-    /// The owner changed: the former one's writes are shown no more.
-    package func ownerChanged(generation: Int) {
-        put { state in
-            guard generation > state.generation else { return false }
-            state = State(generation: generation)
-            return true
-        }
-    }
-
-    package func vaultChanged(_ change: VaultChange, generation: Int) {
-        guard !change.refused.isEmpty || !change.unrefused.isEmpty else { return }
-        put { state in
-            guard state.isLive, state.generation == generation else { return false }
-            let gone = Set(change.unrefused)
-            state.refused.removeAll { gone.contains($0.entry.id) }
-            state.refused += change.refused
-            return true
-        }
-    }
-
-    package func end() { mailbox.finish() }
-
-    private func put(_ edit: (inout State) -> Bool) {
-        state.withLock { state in
-            if edit(&state) { mailbox.put(state.refused.map(RejectedMutation.init)) }
-        }
+extension RefusalFeed {
+    package convenience init() {
+        self.init(
+            load: { vault, deliver in try await vault.deliverRefused(deliver) },
+            follow: { refused, change in
+                guard !change.refused.isEmpty || !change.unrefused.isEmpty else { return false }
+                let gone = Set(change.unrefused)
+                refused.removeAll { gone.contains($0.entry.id) }
+                refused += change.refused
+                return true
+            }, show: { RejectedMutation($0) })
     }
 }
