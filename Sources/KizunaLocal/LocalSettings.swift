@@ -14,6 +14,8 @@ package struct LocalSettings: Sendable {
     package var schemas: [String]
     /// The most rows one answer holds; nil sets no limit. A hosted project has 1,000.
     package var maxRows: Int?
+    /// Whether `select` may hold aggregate functions; a hosted project does not allow them.
+    package var allowsAggregates: Bool
     /// Whether `Prefer: tx=rollback` is obeyed.
     package var allowsTransactionOverride: Bool
     /// Whether an update or delete without a filter is refused, as a hosted project does.
@@ -30,7 +32,8 @@ package struct LocalSettings: Sendable {
     package init(
         dataDirectory: String? = nil, sqlFiles: [String] = [], sql: [String] = [], port: Int = 0,
         jwtSecret: String = "kizuna-local-secret-of-at-least-32-characters", schemas: [String] = ["public"],
-        maxRows: Int? = nil, allowsTransactionOverride: Bool = false, requiresFilterOnWrites: Bool = true,
+        maxRows: Int? = nil, allowsAggregates: Bool = false, allowsTransactionOverride: Bool = false,
+        requiresFilterOnWrites: Bool = true,
         icuLocale: String? = nil, bodyLimit: Int = 32 << 20, tokenLifetime: Duration = .seconds(3600),
         refreshReuseInterval: Duration = .seconds(10)
     ) {
@@ -41,6 +44,7 @@ package struct LocalSettings: Sendable {
         self.jwtSecret = jwtSecret
         self.schemas = schemas
         self.maxRows = maxRows
+        self.allowsAggregates = allowsAggregates
         self.allowsTransactionOverride = allowsTransactionOverride
         self.requiresFilterOnWrites = requiresFilterOnWrites
         self.icuLocale = icuLocale

@@ -9,9 +9,12 @@ import Testing
         let cluster = try await LocalCluster.start()
         let plain = try await SpecRunner.start(fixture, in: cluster)
         let icu = try await SpecRunner.start(fixture, in: cluster, icuLocale: "en-US")
+        let aggregating = try await SpecRunner.start(fixture, in: cluster, allowsAggregates: true)
         var passed: Set<String> = []
         for spec in cases {
-            let runner = spec.requires.contains("collation=icu-en") ? icu : plain
+            let runner =
+                spec.requires.contains("collation=icu-en")
+                ? icu : spec.requires.contains("db-aggregates-enabled=true") ? aggregating : plain
             let complaint = try await runner.complaint(about: spec)
             if complaint == nil { passed.insert(spec.id) }
             if let reason = notServed[spec.id] {
@@ -22,6 +25,7 @@ import Testing
         }
         await plain.backend.stop()
         await icu.backend.stop()
+        await aggregating.backend.stop()
         await cluster.stop()
         #expect(cases.count == 450)
         #expect(passed.count == cases.count - notServed.count, "\(passed.count) passed")

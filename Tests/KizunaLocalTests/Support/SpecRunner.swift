@@ -6,15 +6,17 @@ struct SpecRunner {
     let backend: LocalBackend
 
     /// Loads the fixture and keeps a copy of its rows beside it.
-    static func start(_ fixture: RawJSON, in cluster: LocalCluster, icuLocale: String? = nil) async throws -> SpecRunner
-    {
+    static func start(
+        _ fixture: RawJSON, in cluster: LocalCluster, icuLocale: String? = nil, allowsAggregates: Bool = false
+    ) async throws -> SpecRunner {
         let lines = try fixture.member("sql")?.arrayElements().compactMap(\.stringValue) ?? []
         let sequences = try fixture.member("sequences")?.objectMembers() ?? []
         let resets = sequences.map { "PERFORM setval('\($0.name)', \($0.value.text), false);" }
         let settings = LocalSettings(
             sql: [lines.joined(separator: "\n"), snapshot(resets.joined(separator: " "))],
             jwtSecret: fixture.member("jwtSecret")?.stringValue ?? "", schemas: ["public", "other"],
-            allowsTransactionOverride: true, requiresFilterOnWrites: false, icuLocale: icuLocale)
+            allowsAggregates: allowsAggregates, allowsTransactionOverride: true, requiresFilterOnWrites: false,
+            icuLocale: icuLocale)
         return SpecRunner(backend: try await LocalBackend.start(settings, in: cluster))
     }
 

@@ -7,6 +7,10 @@ struct RestCall: Sendable {
         case update
         case delete
         case options
+
+        var isRead: Bool {
+            if case .read = self { true } else { false }
+        }
     }
 
     let action: Action
@@ -44,7 +48,7 @@ struct RestCall: Sendable {
                 400, "PGRST122", "Invalid preferences given with handling=strict",
                 details: "Invalid preferences: \(preferences.unknown.joined(separator: ", "))")
         }
-        try refuseUnserved(query)
+        try refuseUnserved(query, allowsAggregates: settings.allowsAggregates, isWhole: action.isRead && range.isAll)
         return RestCall(
             action: action, schema: schema, table: table, query: query, range: range, preferences: preferences,
             form: try AnswerForm.choose(request.header("Accept")), payload: payload,
@@ -94,11 +98,20 @@ struct RestCall: Sendable {
         }
     }
 
-    private static func refuseUnserved(_ query: RestQuery) throws(RestFailure) {
+    /// Refuses what this backend does not serve. `isWhole` is a read without a page.
+    private static func refuseUnserved(
+        _ query: RestQuery, allowsAggregates: Bool, isWhole: Bool
+    ) throws(RestFailure) {
         for item in query.select {
             switch item {
             case .embed: throw .notServed("embedded resources")
-            case .aggregate: throw RestFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+            case .aggregate:
+                guard allowsAggregates else {
+                    throw RestFailure(400, "PGRST123", "Use of aggregate functions is not allowed")
+                }
+                guard isWhole, !query.select.contains(.all) else {
+                    throw .notServed("aggregate functions beside *, in a page, or in a write's answer")
+                }
             case .all, .field: continue
             }
         }
@@ -109,6 +122,7 @@ struct RestCall: Sendable {
     var namedColumns: Set<String> {
         var names: Set<String> = Set(payload?.columns ?? [])
         for case .field(let field, _, _) in query.select { names.insert(field.name) }
+        for case .aggregate(_, let field?, _, _, _) in query.select { names.insert(field.name) }
         names.formUnion(query.order.map(\.field.name))
         func collect(_ tree: LogicTree) {
             switch tree {

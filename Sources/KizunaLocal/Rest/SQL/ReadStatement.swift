@@ -12,6 +12,7 @@ struct ReadStatement {
         let select = SelectSQL(shape: shape, qualifier: shape.sqlName)
         let list = select.list(query.select, &sql)
         let condition = select.filter.whereClause(query.filters, &sql)
+        let group = SelectSQL.groupClause(query.select)
         let order = select.orderClause(query.order, &sql)
         var page = ""
         if let limit = range.limit { page += " LIMIT \(limit)" }
@@ -22,7 +23,7 @@ struct ReadStatement {
             }
         text = """
             SELECT \(total), count(*), \(form.map(SelectSQL.body) ?? "NULL")
-            FROM (SELECT \(list) FROM \(shape.sqlName)\(condition)\(order)\(page)) AS kizuna_row
+            FROM (SELECT \(list) FROM \(shape.sqlName)\(condition)\(group)\(order)\(page)) AS kizuna_row
             """
         self.sql = sql
         var countSQL = SQLText()

@@ -16,11 +16,28 @@ struct SelectSQL {
                 // A type's name cannot be quoted, or `int` would no longer be one; the parser lets only words through.
                 if let cast { text = "CAST(\(text) AS \(cast))" }
                 parts.append("\(text) AS \(SQLText.quoted(alias ?? field.answerName))")
-            case .aggregate, .embed:
+            case .aggregate(let function, let field, let cast, let resultCast, let alias):
+                var text = field.map { filter.text($0, &sql) } ?? "*"
+                if let cast { text = "CAST(\(text) AS \(cast))" }
+                text = "\(function)(\(text))"
+                if let resultCast { text = "CAST(\(text) AS \(resultCast))" }
+                parts.append("\(text) AS \(SQLText.quoted(alias ?? function))")
+            case .embed:
                 preconditionFailure("SelectSQL: \(item) was to be refused before")
             }
         }
         return parts.joined(separator: ", ")
+    }
+
+    /// The grouping that aggregates in a list need: by everything else in it. By position, since an expression that holds
+    /// a parameter is not taken for the same when it stands twice.
+    static func groupClause(_ items: [SelectItem]) -> String {
+        func isAggregate(_ item: SelectItem) -> Bool {
+            if case .aggregate = item { true } else { false }
+        }
+        guard items.contains(where: isAggregate) else { return "" }
+        let positions = items.indices.filter { !isAggregate(items[$0]) }.map { "\($0 + 1)" }
+        return positions.isEmpty ? "" : " GROUP BY " + positions.joined(separator: ", ")
     }
 
     func orderClause(_ terms: [OrderTerm], _ sql: inout SQLText) -> String {
