@@ -105,13 +105,24 @@ extension QueueEntry {
             guard let members = try? sent.objectMembers() else { return false }
             return members.allSatisfy { member in
                 guard let found = row.member(member.name) else { return false }
-                // Other spellings of one value (a time, a number) cannot be told from another value, so only equal
-                // kinds of text speak against authorship.
-                return found == member.value || found.kind != member.value.kind || found.kind == .number
-                    || found.kind == .object || found.kind == .array
-                    || (found.kind == .string && member.value.stringValue?.contains(":") == true)
+                return found == member.value || Self.mayBeSame(found, member)
             }
         case .update, .delete: return false
+        }
+    }
+
+    /// Whether two texts may spell one value. A time, an object or a value of another kind cannot be told from another
+    /// spelling; numbers can, and different words are different.
+    private static func mayBeSame(_ found: RawJSON, _ sent: RawJSON.Member) -> Bool {
+        guard found.kind == sent.value.kind else { return true }
+        switch found.kind {
+        case .number:
+            let condition = FilterExpression(filters: [QueryItem("value", "eq.\(sent.value.text)")])
+            let row = RawJSON(members: [.init(name: "value", value: found)])
+            return condition.evaluate(RowView(row), in: TableTypes()) != .no
+        case .object, .array: return true
+        case .string: return sent.value.stringValue?.contains(":") == true
+        case .boolean, .null: return false
         }
     }
 }

@@ -1,0 +1,37 @@
+import Foundation
+import KizunaCore
+import KizunaStore
+import KizunaSync
+import Testing
+
+/// Whether the row found under an insert's key is that insert's own, for keys the app chose.
+@Suite struct AuthorTests {
+    private func isAuthor(sent: String, found: String, isKeyMinted: Bool = false) throws -> Bool {
+        let entry = QueueEntry(
+            id: "m", table: TableID(name: "t"), operation: .insert(row: try RawJSON(parsing: sent)),
+            rowKeys: [RowKey(text: "1")], isKeyMinted: isKeyMinted, createdAt: Date(timeIntervalSince1970: 0))
+        return entry.isAuthor(of: try RawJSON(parsing: found))
+    }
+
+    @Test(arguments: [
+        (#"{"id":1,"n":1.50}"#, #"{"id":1,"n":1.5,"more":true}"#),
+        (#"{"id":1,"n":9007199254740993}"#, #"{"id":1,"n":9007199254740993}"#),
+        (#"{"id":1,"at":"2024-01-01T00:00:00Z"}"#, #"{"id":1,"at":"2024-01-01T00:00:00+00:00"}"#),
+        (#"{"id":1,"j":{"b":1,"a":2}}"#, #"{"id":1,"j":{"a":2,"b":1}}"#),
+        (#"{"id":"1"}"#, #"{"id":1}"#),
+    ]) func aRowThatSaysTheSameIsTakenForOurs(sent: String, found: String) throws {
+        #expect(try isAuthor(sent: sent, found: found))
+    }
+
+    @Test(arguments: [
+        (#"{"id":1,"n":1}"#, #"{"id":1,"n":2}"#),
+        (#"{"id":1,"n":9007199254740993}"#, #"{"id":1,"n":9007199254740992}"#),
+        (#"{"id":1,"title":"mine"}"#, #"{"id":1,"title":"theirs"}"#),
+        (#"{"id":1,"done":true}"#, #"{"id":1,"done":false}"#),
+        (#"{"id":1,"title":"mine"}"#, #"{"id":1}"#),
+    ]) func aRowThatSaysSomethingElseIsNot(sent: String, found: String) throws {
+        #expect(try !isAuthor(sent: sent, found: found))
+        // Nobody else can have made a row of a key that was made here; a trigger may have changed it.
+        #expect(try isAuthor(sent: sent, found: found, isKeyMinted: true))
+    }
+}
