@@ -10,6 +10,7 @@ import Synchronization
 /// A server on loopback that writes whatever bytes a test wants, however wrong they are.
 final class RawServer: Sendable {
     let port: UInt16
+    private let isStopped = Mutex(false)
     private let listener: Int32
     private let ledger = Ledger()
 
@@ -51,8 +52,13 @@ final class RawServer: Sendable {
 
     deinit { stop() }
 
-    /// Refuses connections from now on.
+    /// Refuses connections from now on. Closed once: the number may be another's file the moment after.
     func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
         _ = shutdown(listener, Int32(SHUT_RDWR))
         _ = Self.closeDescriptor(listener)
     }
