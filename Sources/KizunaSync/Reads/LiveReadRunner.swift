@@ -12,6 +12,7 @@ package final class LiveReadRunner: Sendable {
     private struct State {
         var read: LiveReadMachine
         var refresh: RefreshMachine
+        var outbox = Outbox<RefreshMachine.Effect>()
         var gate: EmissionGate
         var handle: VaultHandle?
         /// Handles of an older generation come too late.
@@ -198,8 +199,8 @@ package final class LiveReadRunner: Sendable {
     /// Takes one input: the machines decide and the collectors are told under the lock, effects follow after it. An
     /// ended read takes nothing.
     private func step(_ body: (inout State) -> [RefreshMachine.Effect]) {
-        let effects = state.withLock { state -> [RefreshMachine.Effect] in
-            guard state.end == nil else { return [] }
+        let isMine = state.withLock { state -> Bool in
+            guard state.end == nil else { return false }
             var effects = body(&state)
             if state.end == nil { rule(&state) }
             if let end = state.end {
@@ -208,9 +209,10 @@ package final class LiveReadRunner: Sendable {
             } else {
                 tell(&state)
             }
-            return effects
+            return state.outbox.add(effects)
         }
-        for effect in effects { perform(effect) }
+        guard isMine else { return }
+        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
     }
 
     private func finish(_ state: inout State, _ end: Result<Void, any Error>) {

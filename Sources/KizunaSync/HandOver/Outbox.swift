@@ -9,8 +9,16 @@ package struct Outbox<Effect: Sendable>: Sendable {
 
     /// Adds effects; answers whether the caller has to perform what waits, until `next()` gives nothing.
     package mutating func add(_ effects: [Effect]) -> Bool {
-        waiting += effects
-        guard !isBeingPerformed, !waiting.isEmpty else { return false }
+        append(effects)
+        return !waiting.isEmpty && claim()
+    }
+
+    /// Adds effects that somebody will claim later.
+    mutating func append(_ effects: [Effect]) { waiting += effects }
+
+    /// Makes the caller the one who performs, until `next()` gives nothing; false where somebody is at it.
+    mutating func claim() -> Bool {
+        guard !isBeingPerformed else { return false }
         isBeingPerformed = true
         return true
     }
