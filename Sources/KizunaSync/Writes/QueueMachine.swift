@@ -42,7 +42,6 @@ package struct QueueMachine: Sendable {
         case networkSwitched(isEnabled: Bool)
         /// Whether there is a token of the queue's owner to send with.
         case sessionChanged(isReady: Bool)
-        case foregrounded
         /// `sync()` or a wake: try now whatever waits.
         case hurried
         case ended
@@ -186,7 +185,7 @@ package struct QueueMachine: Sendable {
             isSessionReady = isReady
             hasAskedSession = false
             if isReady { hurry(&effects) }
-        case .foregrounded, .hurried:
+        case .hurried:
             hurry(&effects)
             // Asked for by hand: try even while the monitor says offline.
             failures = isPathUp ? 0 : 1

@@ -89,7 +89,6 @@ package final class QueueRunner: Sendable {
     }
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
-    package func foregrounded() { step(.foregrounded) }
     package func hurry() { step(.hurried) }
 
     /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
@@ -274,18 +273,17 @@ extension QueueRunner {
         do {
             let credentials = context.credentials(generation: handle.generation)
             let (response, isSilent) = try await exchange(entries, table: first.table, as: credentials)
-            let failure = ServerFailure(status: response.status, body: response.body)
             var verdict = AnswerVerdict.judge(
-                status: response.status, failure: failure,
+                status: response.status, failure: response.failure,
                 retryAfter: RetryAfter.duration(response.headers["retry-after"]))
             if verdict == .needsSession, case .token(let token) = credentials {
                 state.withLock { $0.rejectedToken = token }
             }
             if verdict == .delivered {
-                guard response.isAnswer(isSilent: isSilent) else {
-                    throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST")
-                }
-                let answer = FlightAnswer(entries, response, isSilent, context.tables(first.table).keyColumns)
+                guard
+                    let answer = FlightAnswer(
+                        entries, response, isSilent: isSilent, context.tables(first.table).keyColumns)
+                else { throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST") }
                 state.withLock { $0.answers[flight] = answer }
                 if answer.touched == 0, await touchedNothing(first) {
                     verdict = .refused(.noRowMatched(status: response.status))
@@ -312,7 +310,7 @@ extension QueueRunner {
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
             WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
-        guard !isSilent, ServerFailure(status: response.status, body: response.body).code == "42501" else {
+        guard !isSilent, response.failure.code == "42501" else {
             return (response, isSilent)
         }
         isSilent = true
@@ -454,13 +452,21 @@ extension QueueRunner {
 }
 
 extension FlightAnswer {
-    /// Reads the rows an accepted write sent back.
-    init(_ entries: [QueueEntry], _ response: WireResponse, _ isSilent: Bool, _ keyColumns: [String]) {
+    /// Reads the rows an accepted write sent back; nil where the answer is not PostgREST's own: rows where rows were asked
+    /// for, else nothing. The login page of a network answers 200 too, and it has written no row.
+    init?(_ entries: [QueueEntry], _ response: WireResponse, isSilent: Bool, _ keyColumns: [String]) {
+        var answered: [RawJSON]?
+        if response.body.isEmpty {
+            guard isSilent || response.status == 201 || response.status == 204 else { return nil }
+        } else {
+            guard !isSilent, let rows = try? RawJSON(validating: response.body).arrayElements() else { return nil }
+            answered = rows
+        }
         settled = Set(entries.map(\.id))
         byID = [:]
         rows = .untold
         if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
-        guard !isSilent, let answered = try? RawJSON(validating: response.body).arrayElements() else { return }
+        guard let answered else { return }
         touched = answered.count
         var byKey: [RowKey: RawJSON] = [:]
         for row in answered {
@@ -486,12 +492,9 @@ extension QueueEntry {
 }
 
 extension WireResponse {
-    /// Whether a success is PostgREST's own: rows where rows were asked for, else nothing. The login page of a network
-    /// answers 200 too, and it has written no row.
-    fileprivate func isAnswer(isSilent: Bool) -> Bool {
-        guard !body.isEmpty else { return isSilent || status == 201 || status == 204 }
-        guard !isSilent else { return false }
-        return (try? RawJSON(validating: body))?.kind == .array
+    /// What an error answer says. The body of a success is not looked at: it may hold many rows.
+    fileprivate var failure: ServerFailure {
+        ServerFailure(status: status, body: (200..<300).contains(status) ? [] : body)
     }
 }
 

@@ -10,39 +10,39 @@ import Testing
     enum Event: String, CaseIterable {
         case queuedAgain, withdrawn, delivered, unanswered, notNoted, verifiedPresent, verifiedAbsent, committed
         case commitFailed, timerFired, pathUp, pathDown, switchedOn, switchedOff, sessionReady, sessionLost
-        case foregrounded, hurried, ended
+        case hurried, ended
     }
 
     private static let table: [State: [Event: String]] = [
         .waiting: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "",
-            .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "", .foregrounded: "",
+            .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "",
             .hurried: "", .ended: "",
         ],
         .sending: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
             .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "", .sessionReady: "",
-            .sessionLost: "", .foregrounded: "", .hurried: "", .ended: "",
+            .sessionLost: "", .hurried: "", .ended: "",
         ],
         .verifying: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
             .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "",
-            .sessionReady: "", .sessionLost: "", .foregrounded: "", .hurried: "", .ended: "",
+            .sessionReady: "", .sessionLost: "", .hurried: "", .ended: "",
         ],
         .settling: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "timer", .timerFired: "", .pathUp: "", .pathDown: "",
-            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .foregrounded: "", .hurried: "",
+            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "",
             .ended: "",
         ],
         .parked: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "send a", .pathUp: "cancel, send a",
             .pathDown: "timer", .switchedOn: "cancel, send a", .switchedOff: "", .sessionReady: "cancel, send a",
-            .sessionLost: "", .foregrounded: "cancel, send a", .hurried: "cancel, send a", .ended: "cancel",
+            .sessionLost: "", .hurried: "cancel, send a", .ended: "cancel",
         ],
     ]
 
@@ -104,7 +104,6 @@ import Testing
         case .switchedOff: .networkSwitched(isEnabled: false)
         case .sessionReady: .sessionChanged(isReady: true)
         case .sessionLost: .sessionChanged(isReady: false)
-        case .foregrounded: .foregrounded
         case .hurried: .hurried
         case .ended: .ended
         }
