@@ -111,7 +111,6 @@ final class SQLiteStatement {
 
     func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
     func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
-    func optionalReal(_ column: Int) -> Double? { isNull(column) ? nil : real(column) }
     func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 
     func bytes(_ column: Int) -> [UInt8] {

@@ -117,9 +117,7 @@ package final class Engine: ReadContext {
                 .invalidConfiguration,
                 "The project's URL must be an http or https URL of a host, such as https://abc.supabase.co.")
         }
-        var text = url.absoluteString
-        while text.hasSuffix("/") { text.removeLast() }
-        return text
+        return url.textWithoutTrailingSlash
     }
 
     private static func facts(_ configuration: KizunaSyncConfiguration) -> [TableID: TableFacts] {

@@ -78,7 +78,7 @@ package struct DeliveryEffect: Sendable {
 
     private func add(_ key: RowKey, _ row: RawJSON, to list: ListShape, _ edit: inout ListEdit) {
         let truth = list.admits(row)
-        guard truth == .yes || truth == .unknown else { return }
+        guard truth.isAdmitted != false else { return }
         // Where the row belongs is known only in an unordered, unlimited list that certainly admits it.
         if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable { edit.becomesStale = true }
         guard list.isFollowable, !list.beginsFurtherDown else { return }

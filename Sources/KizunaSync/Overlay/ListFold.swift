@@ -208,13 +208,13 @@ package struct ListFold: Sendable {
         if let key { elsewhere[key] = whole }
         // A filter that cannot be judged does not hide a row made offline (spec reads §9.1.4). A page that begins
         // further down cannot know whether the row belongs to it.
-        guard !shape.beginsFurtherDown, isAdmissible(shape.admits(whole)) else { return }
+        guard !shape.beginsFurtherDown, shape.admits(whole).isAdmitted != false else { return }
         append(whole, key: key)
     }
 
     private mutating func update(_ patch: RawJSON, where filters: [QueueEntry.Filter], keys: [RowKey]) {
         let changes = members(of: patch)
-        let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
+        let condition = FilterExpression(filters: filters.items)
         for at in matches(condition, keys: keys) { change(at, by: changes) }
         for key in keys.isEmpty ? elsewhere.keys.sorted() : keys {
             guard let row = elsewhere[key], place(of: key) == nil, isMatch(row, condition, keys) else { continue }
@@ -227,7 +227,7 @@ package struct ListFold: Sendable {
     }
 
     private mutating func delete(where filters: [QueueEntry.Filter], keys: [RowKey]) {
-        let condition = FilterExpression(filters: filters.map { QueryItem($0.name, $0.value) })
+        let condition = FilterExpression(filters: filters.items)
         for at in matches(condition, keys: keys) { remove(at) }
         for key in keys.isEmpty ? Array(elsewhere.keys) : keys {
             if let row = elsewhere[key], isMatch(row, condition, keys) { elsewhere[key] = nil }
@@ -279,7 +279,7 @@ package struct ListFold: Sendable {
         row.isPending = true
         touch(row.key)
         self[at] = row
-        if !isAdmissible(shape.admits(row.known)) { remove(at) }
+        if shape.admits(row.known).isAdmitted == false { remove(at) }
     }
 
     private mutating func remove(_ at: Place) {
@@ -322,8 +322,6 @@ package struct ListFold: Sendable {
         where columns.map({ shown.known.member($0)?.scalarText }) == wanted { return shown.key }
         return nil
     }
-
-    private func isAdmissible(_ truth: Truth) -> Bool { truth == .yes || truth == .unknown }
 
     private func members(of row: RawJSON) -> [RawJSON.Member] { (try? row.objectMembers()) ?? [] }
 }

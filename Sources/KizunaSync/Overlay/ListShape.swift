@@ -10,7 +10,8 @@ package struct ListShape: Sendable {
     package let keyColumns: [String]
     private let filter: FilterExpression
     private let columns: SelectedColumns
-    private let order: [OrderTerm]
+    /// The order's columns, nil where a term is no plain column; then no row's place can be followed.
+    private let orderColumns: [String]?
     /// Columns the request's filters and order read.
     package let decidingColumns: Set<String>
     package let isOrdered: Bool
@@ -24,9 +25,9 @@ package struct ListShape: Sendable {
         table = TableID(schema: request.schema, name: request.table)
         filter = FilterExpression(request)
         columns = request.selectedColumns
-        order = request.order
-        decidingColumns = filter.columns.union(order.map(\.column))
-        isOrdered = !order.isEmpty
+        orderColumns = request.orderColumns
+        decidingColumns = filter.columns.union(orderColumns ?? [])
+        isOrdered = orderColumns?.isEmpty != true
         beginsFurtherDown = (request.offset ?? 0) > 0
         isLimited = request.limit != nil || beginsFurtherDown
     }
@@ -38,7 +39,7 @@ package struct ListShape: Sendable {
 
     /// Whether a change leaves the row's place in the order as it is.
     package func keepsPlace(_ before: RawJSON, _ after: RawJSON) -> Bool {
-        order.allSatisfy { $0.isPlainColumn && before.member($0.column) == after.member($0.column) }
+        orderColumns?.allSatisfy { before.member($0) == after.member($0) } ?? false
     }
 
     /// Whether each answered row tells which row of the table it is. Where it does not, no write can be followed to it.

@@ -53,7 +53,7 @@ public enum ResponseTrust: Sendable, Hashable {
 extension TableRequest {
     /// The request's parameters as the store keeps them, enough to make the request again.
     package var parameters: [QueueEntry.Filter] {
-        items.map { QueueEntry.Filter(name: $0.name, value: $0.value) }
+        items.stored
     }
 
     /// Whether answered rows carry the table's own column names.
@@ -64,4 +64,14 @@ extension TableRequest {
         case .notFollowable: false
         }
     }
+}
+
+extension [QueryItem] {
+    /// The parameters as the store keeps them.
+    package var stored: [QueueEntry.Filter] { map { QueueEntry.Filter(name: $0.name, value: $0.value) } }
+}
+
+extension [QueueEntry.Filter] {
+    /// Stored parameters in the words of the request language.
+    package var items: [QueryItem] { map { QueryItem($0.name, $0.value) } }
 }

@@ -48,7 +48,7 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
                 .notQueueable, "A queued update or delete takes filters alone: no limit, order, count or other shape.",
                 table: request.table)
         }
-        let conditions = filters.map { QueueEntry.Filter(name: $0.name, value: $0.value) }
+        let conditions = filters.stored
         let table = TableID(schema: request.schema, name: request.table)
         guard let patch = try patch.get() else { return (.delete(filters: conditions), table) }
         return (.update(patch: patch, filters: conditions), table)

@@ -23,10 +23,10 @@ package enum WriteRequest {
                 resolution: ignoresDuplicates ? .ignore : .merge, returning: returning)
         case .update(let patch, let filters):
             body = patch.bytes
-            request = WriteWire.update(schema: schema, table: table, filters: items(filters), returning: returning)
+            request = WriteWire.update(schema: schema, table: table, filters: filters.items, returning: returning)
         case .delete(let filters):
             body = nil
-            request = WriteWire.delete(schema: schema, table: table, filters: items(filters), returning: returning)
+            request = WriteWire.delete(schema: schema, table: table, filters: filters.items, returning: returning)
         }
         return WireRequest(method: request.method, url: request.target, headers: request.headers, body: body)
     }
@@ -58,10 +58,6 @@ package enum WriteRequest {
     private static func columns(_ row: RawJSON) -> Set<String> {
         Set(((try? row.objectMembers()) ?? []).map(\.name))
     }
-
-    private static func items(_ filters: [QueueEntry.Filter]) -> [QueryItem] {
-        filters.map { QueryItem($0.name, $0.value) }
-    }
 }
 
 extension TableRequest {
@@ -71,10 +67,9 @@ extension TableRequest {
         var request = TableRequest(schema: entry.table.schema, table: entry.table.name)
         switch entry.operation {
         case .insert(let row), .upsert(let row, _, _):
-            for column in keyColumns {
-                guard let value = row.member(column)?.scalarText else { return nil }
-                request.append(column, "eq.\(value)")
-            }
+            let values = keyColumns.compactMap { row.member($0)?.scalarText }
+            guard values.count == keyColumns.count else { return nil }
+            for item in WriteWire.keyFilters(Array(zip(keyColumns, values))) { request.append(item.name, item.value) }
         case .update(_, let filters), .delete(let filters):
             for column in keyColumns {
                 guard let filter = filters.first(where: { $0.name == column && $0.value.hasPrefix("eq.") }) else {

@@ -45,9 +45,7 @@ public final class KizunaAuth: SessionSource {
         url: URL, publishableKey: String, store: any KizunaAuthStore, transport: any WireTransport,
         environment: SyncEnvironment
     ) {
-        var base = url.absoluteString
-        while base.hasSuffix("/") { base.removeLast() }
-        gateway = AuthGateway(base: base, publishableKey: publishableKey, transport: transport)
+        gateway = AuthGateway(base: url.textWithoutTrailingSlash, publishableKey: publishableKey, transport: transport)
         self.store = store
         self.environment = environment
     }
