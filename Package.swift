@@ -60,11 +60,18 @@ let package = Package(
             ],
             swiftSettings: houseStyle),
 
+        .target(
+            name: "TestSupport", dependencies: ["KizunaSyncTesting"], path: "Tests/TestSupport",
+            swiftSettings: houseStyle),
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
-            name: "KizunaPostgRESTTests", dependencies: ["KizunaCore", "KizunaPostgREST"], swiftSettings: houseStyle),
+            name: "KizunaPostgRESTTests",
+            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaSyncTesting", "TestSupport"],
+            swiftSettings: houseStyle),
         .testTarget(
-            name: "KizunaStoreTests", dependencies: ["KizunaCore", "KizunaStore", "CSQLite"], swiftSettings: houseStyle),
+            name: "KizunaStoreTests",
+            dependencies: ["KizunaCore", "KizunaStore", "CSQLite", "KizunaSyncTesting", "TestSupport"],
+            swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport", "path-probe"],
             swiftSettings: houseStyle),
@@ -72,6 +79,7 @@ let package = Package(
             name: "KizunaSyncTests",
             dependencies: [
                 "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
+                "TestSupport",
             ],
             swiftSettings: houseStyle),
         .testTarget(
@@ -85,7 +93,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport", "KizunaSync", "KizunaSyncTesting",
-                "KizunaLocal", "CrashWorker",
+                "KizunaLocal", "CrashWorker", "TestSupport",
             ],
             swiftSettings: houseStyle),
         // Run in a network of its own by the path monitor's test.

@@ -1,3 +1,4 @@
+internal import TestSupport
 import Foundation
 import KizunaCore
 import KizunaLocal

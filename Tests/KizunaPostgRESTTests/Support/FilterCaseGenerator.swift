@@ -1,3 +1,5 @@
+import TestSupport
+import KizunaSyncTesting
 import KizunaCore
 import KizunaPostgREST
 

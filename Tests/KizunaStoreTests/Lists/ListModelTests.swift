@@ -1,3 +1,5 @@
+import TestSupport
+import KizunaSyncTesting
 import KizunaCore
 import KizunaStore
 import Testing
@@ -11,7 +13,7 @@ import Testing
 
     @Test(arguments: 1...12)
     func aListIsWhatAnswersAndEditsMadeOfIt(seed: UInt64) async throws {
-        var random = SeededNumbers(seed: seed)
+        var random = SeededRandom(seed: seed)
         let scene = try StoreScene()
         var vault = try scene.open()
         var model: [ModelRow]?
@@ -45,21 +47,21 @@ import Testing
     }
 
     /// Rows of few keys, so that they repeat, change and change places; some have no key.
-    private static func rows(_ random: inout SeededNumbers, like before: [ModelRow]) -> [ModelRow] {
+    private static func rows(_ random: inout SeededRandom, like before: [ModelRow]) -> [ModelRow] {
         var rows = random.below(3) == 0 ? before : []
         rows.shuffle(using: &random)
         for _ in 0..<random.below(8) { rows.append(row(&random)) }
         return rows
     }
 
-    private static func row(_ random: inout SeededNumbers) -> ModelRow {
+    private static func row(_ random: inout SeededRandom) -> ModelRow {
         let value = random.below(3)
         guard random.below(6) > 0 else { return ModelRow(key: nil, text: #"{"n":\#(value)}"#) }
         let key = "k\(random.below(7))"
         return ModelRow(key: RowKey(text: key), text: #"{"id":"\#(key)","n":\#(value)}"#)
     }
 
-    private static func edit(_ random: inout SeededNumbers) -> ListEdit {
+    private static func edit(_ random: inout SeededRandom) -> ListEdit {
         var edit = ListEdit()
         for _ in 0..<random.below(3) { edit.replaced.append(replacement(&random)) }
         for _ in 0..<random.below(2) { edit.removed.append(RowKey(text: "k\(random.below(7))")) }
@@ -67,7 +69,7 @@ import Testing
         return edit
     }
 
-    private static func replacement(_ random: inout SeededNumbers) -> ListEdit.Replacement {
+    private static func replacement(_ random: inout SeededRandom) -> ListEdit.Replacement {
         let key = "k\(random.below(7))"
         let text = #"{"id":"\#(key)","edited":\#(random.below(100))}"#
         return ListEdit.Replacement(key: RowKey(text: key), json: RawJSON(unchecked: Array(text.utf8)))

@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 
 /// A folder of the test's own that goes with it.
-final class ScratchFolder: Sendable {
-    let path: String
+package final class ScratchFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let template = FileManager.default.temporaryDirectory.path + "/kizuna-test-XXXXXX"
         var bytes = Array(template.utf8CString)
         guard mkdtemp(&bytes) != nil else { throw CocoaError(.fileWriteUnknown) }
@@ -13,10 +13,10 @@ final class ScratchFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    var url: URL { URL(fileURLWithPath: path) }
+    package var url: URL { URL(fileURLWithPath: path) }
 
     /// Every file in the folder and below, as path and bytes.
-    func files() throws -> [(path: String, bytes: Data)] {
+    package func files() throws -> [(path: String, bytes: Data)] {
         try FileManager.default.subpathsOfDirectory(atPath: path).sorted().compactMap { name in
             let full = path + "/" + name
             var isFolder: ObjCBool = false
