@@ -187,7 +187,8 @@ struct ModelVault {
         else { return change(ended: [entry]) }
         var edit = ListEdit()
         edit.appended = [.init(key: key, json: row)]
-        list?.rows = StoredRows((list?.rows.map { $0 } ?? []) + [StoredRow(slot: -1, key: key, json: row)])
+        let rows = list?.rows.map { $0 } ?? []
+        list?.rows = StoredRows(rows + [StoredRow(slot: -1, key: key, json: row)])
         return change(.edited(edit), ended: [entry])
     }
 
