@@ -62,7 +62,8 @@ import Testing
             isStale: false, isComplete: true, hasPlainColumns: true)
         let entries = (0..<100).map { Self.update($0 * 7) }
         read.loaded(
-            ListImage(list: StoredList(head: head, rows: Self.stored(2_000)), entries: entries, known: [:], refused: []))
+            ListImage(list: StoredList(head: head, rows: Self.stored(2_000)), entries: entries, known: [:], refused: [])
+        )
         let before = read.snapshot(refresh: .idle, isCacheOnly: false).rows
         var change = VaultChange()
         change.ended = [entries[50]]
