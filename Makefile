@@ -11,8 +11,9 @@ demo: setup                 ## Shows the package at work, against a backend of i
 test: setup                 ## All tests but the slow ones.
 	$(SWIFT) test --skip SlowTests
 
-test-slow: setup            ## The slow ones: suites whose names end in SlowTests, and the Python client.
+test-slow: setup            ## The slow ones: suites whose names end in SlowTests, the Python client, a short benchmark.
 	$(SWIFT) test --filter SlowTests
+	$(SWIFT) run --configuration release --scratch-path .build/bench kizuna-bench --quick
 	@if [ -x scripts/python-client-test ]; then $(MAKE) --no-print-directory python-client; fi
 
 python-client: setup        ## The local backend, asked by the Supabase client for Python.
@@ -21,9 +22,9 @@ python-client: setup        ## The local backend, asked by the Supabase client f
 check-apple:                ## The Apple branches, type-checked against small stub modules.
 	scripts/check-apple
 
-bench: setup                ## Figures of speed, as a table; release build.
+bench: setup                ## Figures of speed, as a table; release build. ARGS="--only write", "--json" …
 	$(SWIFT) build -c release --product kizuna-bench --scratch-path .build/bench
-	"$$($(SWIFT) build -c release --scratch-path .build/bench --show-bin-path 2>/dev/null)/kizuna-bench"
+	"$$($(SWIFT) build -c release --scratch-path .build/bench --show-bin-path 2>/dev/null)/kizuna-bench" $(ARGS)
 
 lint:                       ## The house style, as far as a program can tell.
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

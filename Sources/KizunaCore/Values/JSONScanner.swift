@@ -87,17 +87,15 @@ package struct JSONScanner {
     package mutating func string() throws(JSONFault) -> Range<Int> {
         try expect(UInt8(ascii: "\""))
         let start = offset - 1
-        while offset < bytes.count {
+        while true {
+            offset = ByteWords.endOfPlainText(in: bytes, from: offset)
+            guard offset < bytes.count else { throw .truncated }
             let byte = bytes[offset]
             offset += 1
             if byte == UInt8(ascii: "\"") { return start..<offset }
-            if byte == UInt8(ascii: "\\") {
-                try escape()
-            } else if byte < 0x20 {
-                throw .unexpected(offset: offset - 1)
-            }
+            guard byte == UInt8(ascii: "\\") else { throw .unexpected(offset: offset - 1) }
+            try escape()
         }
-        throw .truncated
     }
 
     private mutating func escape() throws(JSONFault) {

@@ -19,7 +19,9 @@ public struct RawJSON: Hashable, Sendable {
 
     /// A JSON string holding this text.
     package init(string: String) {
-        var bytes: [UInt8] = [UInt8(ascii: "\"")]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(string.utf8.count + 2)
+        bytes.append(UInt8(ascii: "\""))
         for byte in string.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
@@ -35,7 +37,9 @@ public struct RawJSON: Hashable, Sendable {
 
     /// A JSON object of these members, in this order.
     package init(members: [Member]) {
-        var bytes: [UInt8] = [UInt8(ascii: "{")]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(members.reduce(2) { $0 + $1.name.utf8.count + $1.value.bytes.count + 4 })
+        bytes.append(UInt8(ascii: "{"))
         for (index, member) in members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += RawJSON(string: member.name).bytes
@@ -131,7 +135,7 @@ public struct RawJSON: Hashable, Sendable {
                 let value = try scanner.value()
                 members.append(
                     Member(
-                        name: RawJSON(unchecked: Array(bytes[name])).stringValue ?? "",
+                        name: bytes[name].withUnsafeBufferPointer { JSONScanner.unescaped($0) },
                         value: RawJSON(unchecked: Array(bytes[value]))))
             } while try scanner.take(UInt8(ascii: ","))
             try scanner.expect(UInt8(ascii: "}"))
@@ -157,8 +161,30 @@ public struct RawJSON: Hashable, Sendable {
 
     /// The value of a member of an object, nil where the name is absent or this is no object.
     package func member(_ name: String) -> RawJSON? {
-        guard let members = try? objectMembers() else { return nil }
-        return members.last { $0.isNamed(name) }?.value
+        guard kind == .object else { return nil }
+        let found = try? bytes.scanning { (scanner: inout JSONScanner) throws(JSONFault) -> Range<Int>? in
+            var found: Range<Int>?
+            try scanner.expect(UInt8(ascii: "{"))
+            if try scanner.take(UInt8(ascii: "}")) { return nil }
+            repeat {
+                let itsName = try scanner.string()
+                try scanner.expect(UInt8(ascii: ":"))
+                let value = try scanner.value()
+                if isName(itsName, name) { found = value }
+            } while try scanner.take(UInt8(ascii: ","))
+            try scanner.expect(UInt8(ascii: "}"))
+            return found
+        }
+        return (found ?? nil).map { RawJSON(unchecked: Array(bytes[$0])) }
+    }
+
+    /// Whether the quoted name at a place is this one; JSON may write any character as an escape.
+    private func isName(_ range: Range<Int>, _ name: String) -> Bool {
+        let inner = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
+        guard inner.contains(UInt8(ascii: "\\")) else {
+            return inner.count == name.utf8.count && inner.elementsEqual(name.utf8)
+        }
+        return bytes[range].withUnsafeBufferPointer { JSONScanner.unescaped($0) }.utf8.elementsEqual(name.utf8)
     }
 
     /// This object with the patch's members set: present names keep their place, new ones come last.

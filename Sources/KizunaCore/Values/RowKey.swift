@@ -30,21 +30,39 @@ public struct RowKey: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     /// Byte equality; Swift's own `==` on strings would also equate differently composed characters.
     public static func == (lhs: RowKey, rhs: RowKey) -> Bool {
-        lhs.text.utf8.elementsEqual(rhs.text.utf8)
+        lhs.withBytes { one in rhs.withBytes { ByteWords.areEqual(one, $0) } }
     }
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        withBytes { hasher.combine(ByteWords.hash($0)) }
+    }
+
+    /// The text's bytes in place.
+    @inline(__always)
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) {
+            return result
+        }
+        return Array(text.utf8).withUnsafeBytes(body)
+    }
+
+    /// The key of a column's text given as its bytes.
+    init(component bytes: UnsafeBufferPointer<UInt8>) {
+        if Self.isUUID(bytes), bytes.contains(where: { 0x41...0x5A ~= $0 }) {
+            text = String(decoding: bytes, as: UTF8.self).lowercased()
+        } else {
+            text = String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     private static func normalized(_ text: String) -> String {
-        isUUID(text) ? text.lowercased() : text
+        text.utf8.count == 36 && isUUID(text.utf8) ? text.lowercased() : text
     }
 
-    private static func isUUID(_ text: String) -> Bool {
-        guard text.utf8.count == 36 else { return false }
-        for (index, byte) in text.utf8.enumerated() {
+    private static func isUUID(_ text: some Collection<UInt8>) -> Bool {
+        guard text.count == 36 else { return false }
+        for (index, byte) in text.enumerated() {
             switch index {
             case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
             default:

@@ -5,6 +5,8 @@ internal import KizunaCore
 final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
+    /// Statements asked for so far, those of a loop once.
+    private(set) var statementsRun = 0
     /// Called in the last moment before each commit of a write transaction; tests kill the process there.
     var willCommit: (@Sendable () -> Void)?
     /// Called when a statement meets a damaged page.
@@ -41,6 +43,7 @@ final class SQLiteConnection {
 
     /// The prepared statement for this text; prepared once and kept.
     func statement(_ sql: String) throws(SyncError) -> SQLiteStatement {
+        statementsRun += 1
         if let known = statements[sql] { return known }
         let made = try SQLiteStatement(sql, on: handle)
         statements[sql] = made

@@ -52,18 +52,20 @@ final class SQLiteStatement {
     func insertRow(id: Int64, key: String?, body: UnsafeBufferPointer<UInt8>) throws(SyncError) {
         defer { sqlite3_reset(handle) }
         sqlite3_bind_int64(handle, 1, id)
-        if var key {
-            try check(
-                key.withUTF8 {
-                    sqlite3_bind_text64(
-                        handle, 2, UnsafeRawPointer($0.baseAddress)?.assumingMemoryBound(to: CChar.self),
-                        UInt64($0.count), kizuna_sqlite_transient(), UInt8(SQLITE_UTF8))
-                })
-        } else {
-            try check(sqlite3_bind_null(handle, 2))
-        }
         try check(sqlite3_bind_blob64(handle, 3, body.baseAddress, UInt64(body.count), kizuna_sqlite_static()))
-        _ = try step()
+        guard var key else {
+            try check(sqlite3_bind_null(handle, 2))
+            _ = try step()
+            return
+        }
+        // The key's bytes are lent to SQLite for the one step.
+        let code = key.withUTF8 { text in
+            let bound = sqlite3_bind_text64(
+                handle, 2, UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self), UInt64(text.count),
+                kizuna_sqlite_static(), UInt8(SQLITE_UTF8))
+            return bound == SQLITE_OK ? sqlite3_step(handle) : bound
+        }
+        guard code == SQLITE_DONE else { throw StoreFault.error(code: code, doing: "read or write the store") }
     }
 
     private func step() throws(SyncError) -> Bool {
@@ -123,6 +125,12 @@ final class SQLiteStatement {
     func holds(_ column: Int, _ expected: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = sqlite3_column_blob(handle, Int32(column)) else { return expected.isEmpty }
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))
-        return UnsafeRawBufferPointer(start: start, count: count).elementsEqual(UnsafeRawBufferPointer(expected))
+        return ByteWords.areEqual(UnsafeRawBufferPointer(start: start, count: count), UnsafeRawBufferPointer(expected))
+    }
+
+    /// A cell's bytes in place.
+    func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let start = sqlite3_column_blob(handle, Int32(column))
+        return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
 }

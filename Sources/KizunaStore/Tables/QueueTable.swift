@@ -28,6 +28,13 @@ struct QueueTable {
         try connection.rows("SELECT \(Self.columns) FROM queue ORDER BY sequence", row: Self.entry)
     }
 
+    func all(of table: TableID) throws(SyncError) -> [QueueEntry] {
+        try connection.rows(
+            "SELECT \(Self.columns) FROM queue WHERE tbl = ? AND schema = ? ORDER BY sequence", .text(table.name),
+            .text(table.schema)
+        ) { (row) throws(SyncError) in try Self.entry(row) }
+    }
+
     func entry(id: String) throws(SyncError) -> QueueEntry? {
         try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id), row: Self.entry)
     }

@@ -31,10 +31,8 @@ struct RowsTable {
             .integer(Self.id(list: list, slot: 0)), .integer(Self.id(list: list + 1, slot: 0)), row: body)
     }
 
-    func json(id: Int64) throws(SyncError) -> RawJSON? {
-        try connection.first("SELECT body FROM rows WHERE id = ?", .integer(id)) { (row) throws(SyncError) in
-            RawJSON(unchecked: row.bytes(0))
-        }
+    func row(id: Int64) throws(SyncError) -> StoredRow? {
+        try connection.first("SELECT id, key, body FROM rows WHERE id = ?", .integer(id), row: Self.row)
     }
 
     func inserter() throws(SyncError) -> SQLiteStatement {

@@ -48,12 +48,63 @@ package struct ListHead: Sendable, Equatable {
 /// A cached list with its rows in the server's order.
 package struct StoredList: Sendable, Equatable {
     package var head: ListHead
-    package var rows: [StoredRow]
+    package var rows: StoredRows
 
-    package init(head: ListHead, rows: [StoredRow]) {
+    package init(head: ListHead, rows: [StoredRow]) { self.init(head: head, rows: StoredRows(rows)) }
+
+    init(head: ListHead, rows: StoredRows) {
         self.head = head
         self.rows = rows
     }
+}
+
+/// The rows of a cached list. Those of an answer that has just been stored are cut out of it only when somebody looks,
+/// so that an answer nobody shows is not held twice.
+package struct StoredRows: Sendable, Equatable, Sequence {
+    fileprivate enum Source: Sendable {
+        case rows([StoredRow])
+        case answer(body: [UInt8], cuts: [RowCutter.CutRow], slots: [Int64])
+    }
+
+    private let source: Source
+
+    package init(_ rows: [StoredRow]) { source = .rows(rows) }
+
+    init(body: [UInt8], cuts: [RowCutter.CutRow], slots: [Int64]) {
+        source = .answer(body: body, cuts: cuts, slots: slots)
+    }
+
+    package var count: Int {
+        switch source {
+        case .rows(let rows): rows.count
+        case .answer(_, let cuts, _): cuts.count
+        }
+    }
+
+    package var underestimatedCount: Int { count }
+
+    package struct Iterator: IteratorProtocol {
+        private let source: Source
+        private var index = 0
+
+        fileprivate init(_ source: Source) { self.source = source }
+
+        package mutating func next() -> StoredRow? {
+            defer { index += 1 }
+            switch source {
+            case .rows(let rows): return index < rows.count ? rows[index] : nil
+            case .answer(let body, let cuts, let slots):
+                guard index < cuts.count else { return nil }
+                return StoredRow(
+                    slot: slots[index], key: cuts[index].key,
+                    json: RawJSON(unchecked: Array(body[cuts[index].range])))
+            }
+        }
+    }
+
+    package func makeIterator() -> Iterator { Iterator(source) }
+
+    package static func == (lhs: StoredRows, rhs: StoredRows) -> Bool { lhs.elementsEqual(rhs) }
 }
 
 /// What a live read needs to begin with, all of one moment.

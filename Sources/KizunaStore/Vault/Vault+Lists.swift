@@ -55,7 +55,7 @@ extension Vault {
     /// What is stored for a request and queued for its table, all of one moment.
     package func image(cacheKey: String, table: TableID, usedAt: Date) throws(SyncError) -> ListImage {
         let list = try list(cacheKey: cacheKey, usedAt: usedAt)
-        let entries = try queue.all().filter { $0.table == table }
+        let entries = try queue.all(of: table)
         return ListImage(
             list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys),
             refused: try refusals.all().filter { $0.entry.table == table })
@@ -67,25 +67,38 @@ extension Vault {
         guard !keys.isEmpty else { return [:] }
         let places = try keyPlaces(of: table)
         var known: [RowKey: RawJSON] = [:]
-        for key in keys {
-            for id in places[key] ?? [] {
+        for (key, rows) in try rowsCarrying(keys, in: places) {
+            for row in rows where places.plainLists.contains(row.list) {
                 // The row with the most columns knows most.
-                guard let json = try rows.json(id: id) else { continue }
-                if let other = known[key], other.bytes.count >= json.bytes.count { continue }
-                known[key] = json
+                if let other = known[key], other.bytes.count >= row.json.bytes.count { continue }
+                known[key] = row.json
             }
         }
         return known
     }
 
-    /// Where each key of a table stands in all lists; made when first needed, dropped when a list changes.
-    private func keyPlaces(of table: TableID) throws(SyncError) -> [RowKey: [Int64]] {
+    /// The cached rows that carry these keys, in all lists of the table.
+    func rowsCarrying(
+        _ keys: [RowKey], in places: KeyPlaces
+    ) throws(SyncError) -> [RowKey: [(list: Int64, slot: Int64, json: RawJSON)]] {
+        var found: [RowKey: [(list: Int64, slot: Int64, json: RawJSON)]] = [:]
+        for key in keys where found[key] == nil {
+            for id in places.ids(KeyPlaces.hash(key)) {
+                guard let row = try rows.row(id: id), row.key == key else { continue }
+                found[key, default: []].append((id / RowsTable.slotsPerList, row.slot, row.json))
+            }
+        }
+        return found
+    }
+
+    /// Where each key of a table stands in all lists; made when first needed, and kept up to date from then on.
+    func keyPlaces(of table: TableID) throws(SyncError) -> KeyPlaces {
         if let places = keyPlaces[table] { return places }
-        var places: [RowKey: [Int64]] = [:]
-        for head in try lists.heads(of: table) where head.hasPlainColumns {
+        var places = KeyPlaces()
+        for head in try lists.heads(of: table) {
+            if head.hasPlainColumns { places.plainLists.insert(head.id) }
             _ = try rows.each(of: head.id) { (row) throws(SyncError) in
-                guard let key = row.optionalText(1) else { return }
-                places[RowKey(text: key), default: []].append(row.integer(0))
+                if !row.isNull(1) { places.add(row.withBytes(1) { ByteWords.hash($0) }, row.integer(0)) }
             }
         }
         keyPlaces[table] = places
@@ -112,12 +125,11 @@ extension Vault {
                     hasPlainColumns: answer.hasPlainColumns, at: answer.fetchedAt)
             }
             let slots = try replaceRows(of: id, isNew: known == nil, with: answer)
+            if answer.hasPlainColumns { keyPlaces[answer.table]?.plainLists.insert(id) }
             try lists.setFetched(
                 id, at: answer.fetchedAt, isComplete: answer.isComplete, bytes: answer.body.count)
             guard let head = try lists.head(cacheKey: answer.cacheKey) else { return }
-            let stored = zip(slots, answer.rows).map { slot, row in
-                StoredRow(slot: slot, key: row.key, json: RawJSON(unchecked: Array(answer.body[row.range])))
-            }
+            let stored = StoredRows(body: answer.body, cuts: answer.rows, slots: slots)
             change.lists[answer.cacheKey] = .replaced(
                 StoredList(head: head, rows: stored), askedAt: answer.askedAt)
             change.changedTables = [answer.table]
@@ -175,98 +187,13 @@ extension Vault {
 
     // MARK: - Rows
 
-    private func orderedRows(of list: Int64) throws(SyncError) -> [StoredRow] {
+    private func orderedRows(of list: Int64) throws(SyncError) -> StoredRows {
         let stored = try rows.all(of: list)
-        guard let order = try lists.layout(of: list).order else { return stored }
+        guard let order = try lists.layout(of: list).order else { return StoredRows(stored) }
         let bySlot = Dictionary(uniqueKeysWithValues: stored.map { ($0.slot, $0) })
-        return order.compactMap { bySlot[$0] }
+        return StoredRows(order.compactMap { bySlot[$0] })
     }
 
-    /// Writes the difference between the stored rows and the answer's; returns the answer's rows' slots, in order.
-    private func replaceRows(of list: Int64, isNew: Bool, with answer: ListAnswer) throws(SyncError) -> [Int64] {
-        keyPlaces[answer.table] = nil
-        var nextSlot = isNew ? 0 : try lists.layout(of: list).nextSlot
-        var slots = [Int64?](repeating: nil, count: answer.rows.count)
-        var rewritten: Set<Int> = []
-        if !isNew {
-            var byKey: [RowKey: Int] = [:]
-            for (index, row) in answer.rows.enumerated() {
-                if let key = row.key, byKey[key] == nil { byKey[key] = index }
-            }
-            var obsolete: [Int64] = []
-            try answer.body.withUnsafeBufferPointerThrowing { (body) throws(SyncError) in
-                _ = try rows.each(of: list) { (row) throws(SyncError) in
-                    let slot = row.integer(0) % RowsTable.slotsPerList
-                    guard let key = row.optionalText(1), let index = byKey[RowKey(text: key)], slots[index] == nil
-                    else {
-                        obsolete.append(slot)
-                        return
-                    }
-                    slots[index] = slot
-                    if !row.holds(2, UnsafeBufferPointer(rebasing: body[answer.rows[index].range])) {
-                        rewritten.insert(index)
-                    }
-                }
-            }
-            for slot in obsolete { try rows.delete(list: list, slot: slot) }
-        }
-        let inserter = try rows.inserter()
-        try answer.body.withUnsafeBufferPointerThrowing { (body) throws(SyncError) in
-            for (index, row) in answer.rows.enumerated() where slots[index] == nil || rewritten.contains(index) {
-                let slot = slots[index] ?? nextSlot
-                if slots[index] == nil { nextSlot += 1 }
-                slots[index] = slot
-                try inserter.insertRow(
-                    id: RowsTable.id(list: list, slot: slot), key: row.key?.text,
-                    body: UnsafeBufferPointer(rebasing: body[row.range]))
-            }
-        }
-        let order = slots.compactMap { $0 }
-        try lists.setLayout(of: list, nextSlot: nextSlot, order: SlotOrder.stored(order))
-        return order
-    }
-
-    func present(_ keys: [RowKey], in list: Int64) throws(SyncError) -> [RowKey: RawJSON] {
-        guard !keys.isEmpty else { return [:] }
-        let wanted = Set(keys)
-        var found: [RowKey: RawJSON] = [:]
-        _ = try rows.each(of: list) { (row) throws(SyncError) in
-            guard let key = row.optionalText(1).map({ RowKey(text: $0) }), wanted.contains(key) else { return }
-            found[key] = RawJSON(unchecked: row.bytes(2))
-        }
-        return found
-    }
-
-    func apply(_ edit: ListEdit, to list: Int64) throws(SyncError) {
-        if !edit.removed.isEmpty || !edit.appended.isEmpty { keyPlaces = [:] }
-        if !edit.replaced.isEmpty || !edit.removed.isEmpty {
-            let replaced = Dictionary(edit.replaced.map { ($0.key, $0.json) }, uniquingKeysWith: { $1 })
-            let removed = Set(edit.removed)
-            let hits = try rows.each(of: list) { (row) throws(SyncError) -> (Int64, RowKey)? in
-                guard let key = row.optionalText(1).map({ RowKey(text: $0) }),
-                    replaced[key] != nil || removed.contains(key)
-                else { return nil }
-                return (row.integer(0) % RowsTable.slotsPerList, key)
-            }
-            for (slot, key) in hits.compactMap({ $0 }) {
-                if removed.contains(key) {
-                    try rows.delete(list: list, slot: slot)
-                } else if let json = replaced[key] {
-                    try rows.put(list: list, slot: slot, key: key, json: json)
-                }
-            }
-        }
-        if !edit.appended.isEmpty {
-            var (nextSlot, order) = try lists.layout(of: list)
-            for row in edit.appended {
-                try rows.put(list: list, slot: nextSlot, key: row.key, json: row.json)
-                order?.append(nextSlot)
-                nextSlot += 1
-            }
-            try lists.setLayout(of: list, nextSlot: nextSlot, order: order)
-        }
-        if edit.becomesStale { try lists.setStale(list) }
-    }
 }
 
 extension [UInt8] {

@@ -84,10 +84,15 @@ extension Vault {
                 change.ended.append(entry)
             }
             try deliveries.prune()
+            let carrying = keys.isEmpty ? [:] : try rowsCarrying(keys, in: try keyPlaces(of: table))
+            var present: [Int64: [RowKey: RawJSON]] = [:]
+            for (key, rows) in carrying {
+                for row in rows { present[row.list, default: [:]][key] = row.json }
+            }
             for head in try lists.heads(of: table) {
-                let edit = effect(head, try present(keys, in: head.id))
+                let edit = effect(head, present[head.id] ?? [:])
                 guard !edit.isEmpty else { continue }
-                try apply(edit, to: head.id)
+                try apply(edit, to: head.id, of: table, carrying: carrying)
                 change.lists[head.cacheKey] = .edited(edit)
                 change.changedTables.insert(table)
             }

@@ -20,8 +20,12 @@ package actor Vault {
     /// The tick of the request that brought each list.
     var answered: [String: Tick] = [:]
     var clearedAt = Tick.zero
-    var keyPlaces: [TableID: [RowKey: [Int64]]] = [:]
+    var keyPlaces: [TableID: KeyPlaces] = [:]
     var depth: Int
+    /// Rows of cached lists written so far; what tests hold against what should have been.
+    package internal(set) var rowsWritten = 0
+    /// SQL statements run so far, begin and commit not counted; for the same purpose.
+    package var statementsRun: Int { connection.statementsRun }
     private var isClosed = false
 
     var meta: MetaTable { MetaTable(connection: connection) }

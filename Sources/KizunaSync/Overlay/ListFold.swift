@@ -64,18 +64,24 @@ package struct ListFold: Sendable {
 
     /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
     package init(
-        shape: ListShape, base rows: [StoredRow]?, elsewhere: [RowKey: RawJSON] = [:], refused: [RowKey: String] = [:]
+        shape: ListShape, base rows: (some Sequence<StoredRow>)?, elsewhere: [RowKey: RawJSON] = [:],
+        refused: [RowKey: String] = [:]
     ) {
         self.shape = shape
         hasBase = rows != nil
         facts = Facts(elsewhere: elsewhere, refused: refused)
         self.elsewhere = elsewhere
         base = ShownRows()
-        baseIndex.reserveCapacity(rows?.count ?? 0)
-        for row in rows ?? [] { Self.add(row.json, row.key, shape, &base, &baseIndex, &hasTwins) }
+        baseIndex.reserveCapacity(rows?.underestimatedCount ?? 0)
+        if let rows {
+            for row in rows { Self.add(row.json, row.key, shape, &base, &baseIndex, &hasTwins) }
+        }
         slots = base
         restart()
     }
+
+    /// Begins with nothing known.
+    package init(shape: ListShape) { self.init(shape: shape, base: [StoredRow]?.none) }
 
     private static func add(
         _ json: RawJSON, _ key: RowKey?, _ shape: ListShape, _ rows: inout ShownRows, _ index: inout [RowKey: Int],

@@ -31,7 +31,7 @@ package struct PendingWrites: Sendable {
         guard let at = places.removeValue(forKey: id), let entry = entries[at] else { return nil }
         entries[at] = nil
         forget(entry, at)
-        if places.isEmpty { self = PendingWrites() }
+        if entries.count > 2 * places.count + 64 { self = PendingWrites(all) }
         return entry
     }
 

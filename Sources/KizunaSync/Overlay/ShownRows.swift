@@ -94,6 +94,8 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
 
     // MARK: - Chunk by chunk
 
+    package var chunkCount: Int { chunks.count }
+
     /// Lists are equal when they show the same rows in the same order, wherever their holes are.
     package static func == (lhs: ShownRows, rhs: ShownRows) -> Bool {
         guard lhs.count == rhs.count else { return false }
@@ -102,7 +104,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
     }
 
     /// How many chunks at the beginning and at the end are the very same in another list.
-    func chunksShared(with other: ShownRows) -> (front: Int, back: Int) {
+    package func chunksShared(with other: ShownRows) -> (front: Int, back: Int) {
         let (mine, others) = (chunks, other.chunks)
         let most = Swift.min(mine.count, others.count)
         var front = 0

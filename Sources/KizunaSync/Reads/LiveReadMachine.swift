@@ -35,7 +35,7 @@ package struct LiveReadMachine: Sendable {
     package init(shape: ListShape, cacheKey: String) {
         self.shape = shape
         self.cacheKey = cacheKey
-        fold = ListFold(shape: shape, base: nil)
+        fold = ListFold(shape: shape)
     }
 
     package var isLive: Bool { stage == .live }
@@ -51,7 +51,7 @@ package struct LiveReadMachine: Sendable {
         known = [:]
         refused = [:]
         isConfirmed = false
-        fold = ListFold(shape: shape, base: nil)
+        fold = ListFold(shape: shape)
     }
 
     /// What the vault holds for this read at this moment.
@@ -137,7 +137,7 @@ package struct LiveReadMachine: Sendable {
         /// Everything that queued writes did.
         case overlay
         /// All of it, over these cached rows.
-        case base([StoredRow]?)
+        case base(StoredRows?)
     }
 
     /// Takes the writes that left the queue out of what is shown.

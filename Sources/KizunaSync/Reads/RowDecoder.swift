@@ -107,6 +107,15 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
     private var before = ShownRows()
     /// The rows of `before`, decoded, without those that are left out.
     private var values: [Element] = []
+    /// The list that was given out before `values`, and what has changed from it to `values`. By the next change its
+    /// reader has most likely let go of it, so that it can be changed in place where `values` would have to be copied.
+    private var spare: [Element] = []
+    private var lag: [Patch] = []
+
+    private struct Patch {
+        let range: Range<Int>
+        let values: [Element]
+    }
     /// Which rows of `before`, counted from its first, are left out.
     private var omitted: Set<Int> = []
 
@@ -137,16 +146,32 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         }
         before = shown
         if isInPlace, fresh.allSatisfy({ next[$0] != nil }) {
-            for index in fresh { if let value = next[index] { values[start + index] = value } }
+            put(
+                fresh.compactMap { index in
+                    next[index].map { Patch(range: (start + index)..<(start + index + 1), values: [$0]) }
+                })
         } else {
             let stale = start..<(start + former.count - omitted.count)
             omitted = Set(next.indices.filter { next[$0] == nil }.map { start + $0 })
-            values.replaceSubrange(stale, with: next.compactMap { $0 })
+            put([Patch(range: stale, values: next.compactMap { $0 })])
         }
         if !omitted.isEmpty {
             shown = ShownRows(shown.enumerated().filter { !omitted.contains($0.offset) }.map(\.element))
         }
         return values
+    }
+
+    private mutating func put(_ patches: [Patch]) {
+        guard !patches.isEmpty else { return }
+        if patches.reduce(0, { $0 + $1.values.count + $1.range.count }) <= 4 * ShownRows.chunkSize {
+            for patch in lag + patches { spare.replaceSubrange(patch.range, with: patch.values) }
+            lag = patches
+            swap(&spare, &values)
+        } else {
+            for patch in patches { values.replaceSubrange(patch.range, with: patch.values) }
+            spare = values
+            lag = []
+        }
     }
 
     /// The values of so many rows of `before`, nil for those left out.

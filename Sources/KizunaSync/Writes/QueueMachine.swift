@@ -114,7 +114,19 @@ package struct QueueMachine: Sendable {
         case commit(Int)
     }
 
-    private var order: [String] = []
+    /// How far the queue was looked through for what may start, and what stands in the way of what comes behind.
+    private struct Scan: Sendable {
+        var position: Int
+        var blocked: Set<QueueItem.Token> = []
+        var blockedTables: Set<TableID> = []
+        var isAnythingBefore = false
+        /// Items looked at; what tests hold against the length of the queue.
+        var steps = 0
+    }
+
+    private var order = QueueOrder()
+    /// Kept while nothing but new writes comes, so that one more is looked at alone.
+    private var scan: Scan?
     private var tracked: [String: Tracked] = [:]
     private var flights: [Int: Flight] = [:]
     private var timers: [Int: TimerUse] = [:]
@@ -142,18 +154,15 @@ package struct QueueMachine: Sendable {
     package var state: QueueState { published }
     package var depth: Int { order.count }
     package var isNetworkEnabled: Bool { isEnabled }
+    /// How many items were looked at for the last event.
+    package private(set) var stepsOfLastEvent = 0
 
     package mutating func handle(_ event: Event) -> [Effect] {
         guard !hasEnded else { return [] }
         var effects: [Effect] = []
+        if case .queued = event {} else { scan = nil }
         switch event {
-        case .queued(let items):
-            for item in items where tracked[item.id] == nil {
-                // Behind everything accepted before it, which is nearly always everything.
-                let before = order.lastIndex { (tracked[$0]?.item.sequence ?? 0) <= item.sequence }
-                tracked[item.id] = Tracked(item: item)
-                order.insert(item.id, at: before.map { $0 + 1 } ?? 0)
-            }
+        case .queued(let items): queued(items)
         case .rewritten(let item): tracked[item.id]?.item = item
         case .withdrawn(let ids): remove(ids)
         case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
@@ -205,63 +214,71 @@ extension QueueMachine {
     private var isWaitingForAll: Bool { timers.values.contains(.everything) }
 
     private mutating func startWhatMayStart(_ effects: inout [Effect]) {
+        stepsOfLastEvent = 0
         guard isEnabled, isSessionReady, !isWaitingForAll, !order.isEmpty else { return }
         guard isPathUp || failures > 0 else {
             // The monitor can be wrong: look anyway once in a while.
             if flights.isEmpty { startTimer(.everything, Self.blindProbe, &effects) }
             return
         }
-        var blocked: Set<QueueItem.Token> = []
-        var blockedTables: Set<String> = []
+        var at = scan ?? Scan(position: order.start)
+        scan = nil
+        at.steps = 0
         var busy = flights.count
-        var isAnythingBefore = false
-        var skip: Set<String> = []
-        for (position, id) in order.enumerated() {
-            guard busy < limits.flights else { break }
-            guard !skip.contains(id), let entry = tracked[id] else { continue }
+        while busy < limits.flights, at.position < order.end {
+            defer { at.position += 1 }
+            guard let id = order[at.position], let entry = tracked[id] else { continue }
+            at.steps += 1
             let isFree =
-                entry.state == .waiting && !(entry.isStrict && isAnythingBefore)
-                && !Self.conflicts(entry.item.tokens, with: blocked, blockedTables)
+                entry.state == .waiting && !(entry.isStrict && at.isAnythingBefore)
+                && !Self.conflicts(entry.item.tokens, with: at)
             if isFree, entry.item.maybeSent, !entry.item.isRepeatable {
                 giveUp(id, &effects)
-                Self.block(entry.item.tokens, &blocked, &blockedTables)
+                Self.block(entry.item.tokens, &at)
                 busy += 1
             } else if isFree {
-                let ids = batch(startingAt: position, blocked: blocked, blockedTables)
+                let ids = batch(startingAt: at, entry)
                 lastID += 1
                 flights[lastID] = Flight(ids: ids, before: maybeSent(ids))
                 for member in ids {
                     tracked[member]?.state = .sending(lastID)
                     tracked[member]?.item.maybeSent = true
-                    Self.block(tracked[member]?.item.tokens ?? [], &blocked, &blockedTables)
+                    Self.block(tracked[member]?.item.tokens ?? [], &at)
                 }
-                skip.formUnion(ids)
                 busy += 1
                 effects.append(.send(flight: lastID, ids: ids))
             } else {
-                Self.block(entry.item.tokens, &blocked, &blockedTables)
+                Self.block(entry.item.tokens, &at)
             }
-            isAnythingBefore = true
+            at.isAnythingBefore = true
+        }
+        stepsOfLastEvent = at.steps
+        scan = at
+    }
+
+    private mutating func queued(_ items: [QueueItem]) {
+        for item in items where tracked[item.id] == nil {
+            // Behind everything accepted before it, which is nearly always everything.
+            let isLast = order.insert(item.id) { (tracked[$0]?.item.sequence ?? 0) <= item.sequence }
+            tracked[item.id] = Tracked(item: item)
+            if !isLast { scan = nil }
         }
     }
 
-    /// The items that travel with the one at `position`: those right behind it of the same kind, until a bound or a
-    /// write that is not free.
-    private func batch(
-        startingAt position: Int, blocked: Set<QueueItem.Token>, _ blockedTables: Set<String>
-    ) -> [String] {
-        guard let first = tracked[order[position]], let signature = first.item.signature else {
-            return [order[position]]
-        }
+    /// The items that travel with the one the scan has reached: those right behind it of the same kind, until a bound or
+    /// a write that is not free.
+    private func batch(startingAt scan: Scan, _ first: Tracked) -> [String] {
+        guard let signature = first.item.signature else { return [first.item.id] }
         var ids = [first.item.id]
         var bytes = first.item.bytes
         var limit = min(limits.batchRows, first.batchLimit)
         var tokens = first.item.tokens
-        for id in order[(position + 1)...] {
+        for position in (scan.position + 1)..<max(scan.position + 1, order.end) {
+            guard let id = order[position] else { continue }
             guard let next = tracked[id], next.state == .waiting, !next.isStrict, next.item.signature == signature,
                 next.item.table == first.item.table, next.item.tokens.isDisjoint(with: tokens),
                 next.item.maybeSent == first.item.maybeSent,
-                !Self.conflicts(next.item.tokens, with: blocked, blockedTables)
+                !Self.conflicts(next.item.tokens, with: scan)
             else { break }
             limit = min(limit, next.batchLimit)
             bytes += next.item.bytes
@@ -272,26 +289,22 @@ extension QueueMachine {
         return ids
     }
 
-    private static func conflicts(
-        _ tokens: Set<QueueItem.Token>, with blocked: Set<QueueItem.Token>, _ blockedTables: Set<String>
-    ) -> Bool {
+    private static func conflicts(_ tokens: Set<QueueItem.Token>, with scan: Scan) -> Bool {
         tokens.contains { token in
-            if blocked.contains(token) { return true }
+            if scan.blocked.contains(token) { return true }
             switch token {
-            case .row(let table, _): return blocked.contains(.wholeTable(table))
-            case .wholeTable(let table): return blockedTables.contains("\(table.schema).\(table.name)")
+            case .row(let table, _): return scan.blocked.contains(.wholeTable(table))
+            case .wholeTable(let table): return scan.blockedTables.contains(table)
             case .group: return false
             }
         }
     }
 
-    private static func block(
-        _ tokens: Set<QueueItem.Token>, _ blocked: inout Set<QueueItem.Token>, _ blockedTables: inout Set<String>
-    ) {
-        blocked.formUnion(tokens)
+    private static func block(_ tokens: Set<QueueItem.Token>, _ scan: inout Scan) {
+        scan.blocked.formUnion(tokens)
         for token in tokens {
             switch token {
-            case .row(let table, _), .wholeTable(let table): blockedTables.insert("\(table.schema).\(table.name)")
+            case .row(let table, _), .wholeTable(let table): scan.blockedTables.insert(table)
             case .group: break
             }
         }
@@ -460,11 +473,11 @@ extension QueueMachine {
 
     /// What cannot succeed once this write is refused: later writes of a row it was to make, and the rest of its group.
     private func dependants(of id: String) -> [String] {
-        guard let refused = tracked[id]?.item, let at = order.firstIndex(of: id) else { return [] }
+        guard let refused = tracked[id]?.item, let at = order.position(of: id) else { return [] }
         var lost = refused.creates
         var found: [String] = []
-        for later in order[(at + 1)...] {
-            guard let item = tracked[later]?.item else { continue }
+        for position in (at + 1)..<max(at + 1, order.end) {
+            guard let later = order[position], let item = tracked[later]?.item else { continue }
             let isOfGroup = refused.group != nil && item.group == refused.group
             let isOfRow = item.table == refused.table && !item.needs.isEmpty && item.needs.isSubset(of: lost)
             guard isOfGroup || isOfRow else { continue }
@@ -485,7 +498,7 @@ extension QueueMachine {
     private mutating func remove(_ ids: [String]) {
         let gone = Set(ids)
         guard !gone.isEmpty else { return }
-        order.removeAll { gone.contains($0) }
+        order.remove(gone)
         for id in gone { tracked[id] = nil }
     }
 }

@@ -8,19 +8,26 @@ enum AnswerStored {
         let count = isQuick ? 5_000 : 50_000
         let body = BenchRows.answer(0..<count)
         let changed = BenchRows.answer(0..<count) { $0 % 100 == 7 ? "another title \($0)" : nil }
+        let rows = try BareLoop.rows(of: body)
         var first = Samples()
         var again = Samples()
         var some = Samples()
         var bare = Samples()
+        var used = Samples()
+        var bareUsed = Samples()
         for _ in 0..<(isQuick ? 1 : 5) {
             try await withFolder { folder in
-                bare.add(try BareLoop.run(body, path: folder.appendingPathComponent("bare").path))
+                let atStart = Processor.used
+                bare.add(try BareLoop.run(rows, body, path: folder.appendingPathComponent("bare").path))
+                bareUsed.add(Processor.used - atStart)
                 let ticks = TickSource()
                 let vault = try Vault(
                     file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
                     now: Date()
                 ) { _ in }
+                let atVault = Processor.used
                 first.add(try await store(body, in: vault, at: ticks))
+                used.add(Processor.used - atVault)
                 again.add(try await store(body, in: vault, at: ticks))
                 some.add(try await store(changed, in: vault, at: ticks))
                 await vault.close()
@@ -33,6 +40,7 @@ enum AnswerStored {
             Figure(name, rate, .perSecond, goal: isQuick ? nil : .atLeast(250_000)),
             Figure("\(name), bare C loop", bareRate, .perSecond),
             Figure("\(name), of the C loop", 100 * rate / bareRate, .percent, goal: .atLeast(60)),
+            Figure("\(name), of the C loop by processor time", 100 * bareUsed.p50 / used.p50, .percent),
             Figure("\(name), unchanged", 1_000 * Double(count) / again.p50, .perSecond),
             Figure("\(name), 1 % changed", 1_000 * Double(count) / some.p50, .perSecond),
         ]

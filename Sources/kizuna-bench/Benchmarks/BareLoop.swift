@@ -4,15 +4,18 @@ internal import KizunaCore
 /// The yardstick for storing an answer: the same keys and bytes into the same table shape, with nothing but SQLite's
 /// calls. The rows are cut before the clock starts.
 enum BareLoop {
-    private struct Row {
+    struct Row {
         let key: [UInt8]
         let body: Range<Int>
     }
 
-    static func run(_ body: [UInt8], path: String) throws -> Duration {
-        let rows = try RowCutter(keyColumns: ["id"]).rows(of: body).map {
+    static func rows(of body: [UInt8]) throws -> [Row] {
+        try RowCutter(keyColumns: ["id"]).rows(of: body).map {
             Row(key: Array(($0.key?.text ?? "").utf8), body: $0.range)
         }
+    }
+
+    static func run(_ rows: [Row], _ body: [UInt8], path: String) throws -> Duration {
         var opened: OpaquePointer?
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK else {
             throw BenchFault("SQLite does not open")

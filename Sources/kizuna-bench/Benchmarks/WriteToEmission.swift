@@ -23,7 +23,9 @@ enum WriteToEmission {
             let durable = try await updates(client, read, &shown, count, writes)
             let inserts = try await self.inserts(client, read, &shown, count, writes / 3)
             try await client.engine().handle().vault.relaxDurability()
+            let usedBefore = Processor.used
             let relaxed = try await updates(client, read, &shown, count, writes)
+            let used = Processor.used - usedBefore
             await client.close()
             let isGoal = count == 10_000
             let name = "write -> emission, \(count) rows"
@@ -36,6 +38,9 @@ enum WriteToEmission {
                     "\(name), update p50 without fsync", relaxed.p50, .milliseconds, goal: isGoal ? .atMost(1) : nil),
                 Figure(
                     "\(name), update p99 without fsync", relaxed.p99, .milliseconds, goal: isGoal ? .atMost(5) : nil),
+                Figure(
+                    "\(name), processor time per update", used.milliseconds / Double(max(1, relaxed.count)),
+                    .milliseconds),
                 Figure("\(name), share of fsync", 100 * (1 - relaxed.p50 / durable.p50), .percent),
             ]
         }

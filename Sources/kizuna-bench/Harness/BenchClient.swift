@@ -23,6 +23,14 @@ final class Tally: Sendable {
     func add() { value.withLock { $0 += 1 } }
 }
 
+/// Keeps when something happened last.
+final class Latest: Sendable {
+    private let value = Mutex(ContinuousClock.now)
+
+    var instant: ContinuousClock.Instant { value.withLock { $0 } }
+    func note() { value.withLock { $0 = .now } }
+}
+
 /// Counts what goes through another transport.
 final class CountingTransport: WireTransport {
     private let inner: any WireTransport
@@ -41,10 +49,12 @@ final class CountingTransport: WireTransport {
 enum BenchClient {
     /// A client with a store in a real file, on the real clock.
     static func make(
-        _ transport: any WireTransport, folder: URL, url: String = "https://project.example", key: String = "key"
+        _ transport: any WireTransport, folder: URL, url: String = "https://project.example", key: String = "key",
+        willCommit: (@Sendable () -> Void)? = nil
     ) async throws -> KizunaSyncClient {
         var seams = Engine.Seams()
         seams.transport = transport
+        seams.willCommit = willCommit
         let client = KizunaSyncClient(seams: seams)
         guard let url = URL(string: url) else { throw BenchFault("no URL: \(url)") }
         var configuration = KizunaSyncConfiguration(url: url, publishableKey: key, dataDirectory: folder)

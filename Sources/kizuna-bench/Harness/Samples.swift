@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Times of one thing done many times.
 struct Samples {
     private var times: [Duration] = []
@@ -16,6 +18,7 @@ struct Samples {
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))].milliseconds
     }
 
+    var count: Int { times.count }
     var p50: Double { quantile(0.5) }
     var p99: Double { quantile(0.99) }
 }
@@ -23,6 +26,12 @@ struct Samples {
 extension Duration {
     var milliseconds: Double { seconds * 1_000 }
     var seconds: Double { self / .seconds(1) }
+}
+
+/// The processor time this process has used, all threads together: what a busy machine does not distort.
+enum Processor {
+    /// POSIX counts in microseconds.
+    static var used: Duration { .microseconds(Int64(clock())) }
 }
 
 /// How long a piece of work takes.

@@ -149,9 +149,8 @@ struct ModelVault {
         var edit = ListEdit()
         edit.replaced = [.init(key: RowKey(text: id), json: json)]
         if var changed = list {
-            changed.rows = changed.rows.map {
-                $0.key?.text == id ? StoredRow(slot: $0.slot, key: $0.key, json: json) : $0
-            }
+            changed.rows = StoredRows(
+                changed.rows.map { $0.key?.text == id ? StoredRow(slot: $0.slot, key: $0.key, json: json) : $0 })
             list = changed
         }
         return change(.edited(edit))
@@ -188,7 +187,8 @@ struct ModelVault {
         else { return change(ended: [entry]) }
         var edit = ListEdit()
         edit.appended = [.init(key: key, json: row)]
-        list?.rows.append(StoredRow(slot: -1, key: key, json: row))
+        let rows = list?.rows.map { $0 } ?? []
+        list?.rows = StoredRows(rows + [StoredRow(slot: -1, key: key, json: row)])
         return change(.edited(edit), ended: [entry])
     }
 
