@@ -123,3 +123,18 @@ import Testing
         #expect(seen.body.count == 5)
     }
 }
+
+@Suite struct GigabyteSlowTests {
+    /// With the limit an app has.
+    @Test func aGigabyteIsRefusedAndNotKept() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = "100000\r\n" + String(repeating: "x", count: 1 << 20) + "\r\n"
+            for _ in 0..<1024 { connection.write(chunk) }
+            connection.waitUntilClientCloses()
+        }
+        let seen = await WireRequest(method: "GET", url: server.url()).outcome(with: PlatformTransport.http())
+        #expect(seen == "unusable: the answer is larger than \(256 << 20) bytes")
+    }
+}

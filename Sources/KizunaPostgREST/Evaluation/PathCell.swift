@@ -4,48 +4,51 @@ internal import KizunaCore
 enum Cell {
     /// The row does not carry the column, or the path is not followed here.
     case undecided
-    /// SQL null, in a column or path of this type where it is known.
+    /// SQL null.
     ///
     /// A JSON null in a column without declared type counts as SQL null: what the REST interface writes never puts the
-    /// JSON value into a `jsonb` column, only SQL does.
-    case null(KizunaColumnType.Kind?)
+    /// JSON value into a `jsonb` column, only SQL does (docs/decisions/030-nulls-of-undeclared-columns.md).
+    case null
     /// A JSON null of a `json` or `jsonb` column: SQL null or the JSON value, both are written alike.
-    case nullOrJSONNull(KizunaColumnType.Kind)
-    /// A value of a declared type, or of any type its JSON can come from.
-    case value(RawJSON, KizunaColumnType.Kind?)
-    /// A value of `json` or `jsonb` that `->` took, or the text `->>` made of one.
-    case path(RawJSON, KizunaColumnType.Kind)
+    case nullOrJSONNull
+    /// A value of the type that `kind(of:inColumnOf:)` says.
+    case value(RawJSON)
+    /// The text `->>` makes of a value that PostgreSQL may write otherwise.
+    case opaque(RawJSON)
 }
 
 extension Cell {
-    /// Finds a column, and follows a path into it.
-    static func find(_ path: ColumnPath, in row: RowView, _ types: TableTypes) -> Cell {
+    /// The type of what a path finds, nil where that is not declared: the column's own, text for `->>`, else JSON.
+    static func kind(of path: ColumnPath, inColumnOf kind: KizunaColumnType.Kind?) -> KizunaColumnType.Kind? {
+        guard let last = path.steps.last else { return kind }
+        return last.isText ? .text(isByteOrdered: false) : kind == .json ? .json : .jsonb
+    }
+
+    /// Finds a column of this type, and follows a path into it.
+    static func find(_ path: ColumnPath, in row: RowView, _ kind: KizunaColumnType.Kind?) -> Cell {
         guard let json = row[path.column] else { return .undecided }
-        let kind = types.columns[path.column]?.kind
         guard path.steps.isEmpty else { return follow(path.steps[...], json, kind) }
-        guard json.isNull else { return .value(json, kind) }
-        return kind == .json || kind == .jsonb ? .nullOrJSONNull(kind ?? .jsonb) : .null(kind)
+        guard json.isNull else { return .value(json) }
+        return kind == .json || kind == .jsonb ? .nullOrJSONNull : .null
     }
 
     private static func follow(_ steps: ArraySlice<PathStep>, _ json: RawJSON, _ kind: KizunaColumnType.Kind?) -> Cell {
         var json = json
-        let result: KizunaColumnType.Kind =
-            steps.last?.isText == true ? .text(isByteOrdered: false) : kind == .json ? .json : .jsonb
         if json.isNull {
             // `'null'::jsonb -> 0` is the JSON null itself: jsonb takes a scalar for an array of one.
             if kind == .jsonb, case .index? = steps.first?.operand { return .undecided }
-            return .null(result)
+            return .null
         }
         for (at, step) in zip(steps.indices, steps) {
             let isLast = at == steps.endIndex - 1
             switch child(step.operand, of: json) {
             case .undecided: return .undecided
-            case .refused: return .null(result)
+            case .refused: return .null
             case .value(let found): json = found
             }
             if step.isText { return isLast ? text(json) : .undecided }
         }
-        return .path(json, result)
+        return .value(json)
     }
 
     /// One arrow; `refused` stands for SQL null here.
@@ -69,15 +72,15 @@ extension Cell {
     /// What `->>` makes of a value.
     private static func text(_ json: RawJSON) -> Cell {
         switch json.kind {
-        case .null: return .null(.text(isByteOrdered: false))
+        case .null: return .null
         case .string, .boolean: break
         case .number:
             let isPlain = !json.bytes.contains { $0 | 0x20 == UInt8(ascii: "e") }
             let isNegativeZero = json.bytes.first == UInt8(ascii: "-") && DecimalText(json.bytes)?.isZero != false
-            guard isPlain, !isNegativeZero else { return .path(json, .opaque) }
-        case .array, .object: return .path(json, .opaque)
+            guard isPlain, !isNegativeZero else { return .opaque(json) }
+        case .array, .object: return .opaque(json)
         }
         guard let text = json.scalarText else { return .undecided }
-        return .path(RawJSON(string: text), .text(isByteOrdered: false))
+        return .value(RawJSON(string: text))
     }
 }

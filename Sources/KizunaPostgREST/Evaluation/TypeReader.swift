@@ -34,7 +34,10 @@ struct TypeReader {
         switch (kind, json.kind) {
         case (.jsonb, _): return JSONTree(json).map { .value(.json($0)) } ?? .undecided
         case (.bool, .boolean): return .value(.bool(json.bytes.first == UInt8(ascii: "t")))
-        case (.integer, .number), (.numeric, .number), (.float8, .number), (.float4, .number): return operand(json.text)
+        case (.integer(let bits), .number):
+            guard let value = DecimalText.plainInteger(json.bytes, digits: 18) else { return operand(json.text) }
+            return value >> (bits - 1) == value >> 63 ? .value(.integer(value)) : .refused
+        case (.numeric, .number), (.float8, .number), (.float4, .number): return operand(json.text)
         case (.numeric, .string), (.float8, .string), (.float4, .string):
             guard let text = json.stringValue, DecimalText(special: text) != nil else { return .undecided }
             return operand(text)

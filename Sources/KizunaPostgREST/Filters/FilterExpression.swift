@@ -1,6 +1,6 @@
 package import KizunaCore
 
-/// The filters of a request, parsed once, to be evaluated over many rows.
+/// The filters of a request, parsed.
 package struct FilterExpression: Sendable, Hashable {
     let nodes: [FilterNode]
 
@@ -19,10 +19,11 @@ package struct FilterExpression: Sendable, Hashable {
     /// Whether every row is admitted.
     package var isEmpty: Bool { nodes.isEmpty }
 
-    /// What the filters say of a row.
-    package func evaluate(_ row: RowView, in types: TableTypes) -> Truth {
-        Truth(FilterEvaluator(row: row, types: types).truth(of: .all(nodes)))
-    }
+    /// The filters made ready for many rows of a table of these types.
+    package func compiled(for types: TableTypes) -> CompiledFilter { CompiledFilter(nodes, types) }
+
+    /// What the filters say of one row.
+    package func evaluate(_ row: RowView, in types: TableTypes) -> Truth { compiled(for: types).evaluate(row) }
 
     /// The columns the filters read.
     package var columns: Set<String> {

@@ -86,4 +86,18 @@ struct DecimalText: Sendable, Hashable {
 extension DecimalText {
     /// Whether the number is zero, of either sign.
     var isZero: Bool { self == DecimalText([UInt8(ascii: "0")]) || self == DecimalText("-0".utf8) }
+
+    /// An integer of at most so many digits, spelled as plainly as PostgreSQL writes it; nil for every other text.
+    static func plainInteger(_ bytes: [UInt8], digits limit: Int) -> Int64? {
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        let first = isNegative ? 1 : 0
+        guard bytes.count > first, bytes.count - first <= limit else { return nil }
+        guard bytes[first] != UInt8(ascii: "0") || bytes.count == 1 else { return nil }
+        var value: Int64 = 0
+        for byte in bytes[first...] {
+            guard isDigit(byte) else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return isNegative ? -value : value
+    }
 }

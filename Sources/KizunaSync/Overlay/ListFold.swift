@@ -54,13 +54,13 @@ package struct ListFold: Sendable {
     private var moved: [RowKey: Place] = [:]
     /// Rows of the table that this list does not show, by key: from other lists and earlier queued inserts.
     private var elsewhere: [RowKey: RawJSON]
-    /// Keys of rows that a queued write added, changed or removed.
-    private var touched: Set<RowKey> = []
+    /// Keys of rows that a queued write changed; those it added or removed are in `moved`.
+    private var changed: Set<RowKey> = []
     private var hasTouchedKeyless = false
     private var admitted = false
 
     /// Whether a queued write added, changed or removed a row shown.
-    package var hasPendingMutations: Bool { !touched.isEmpty || hasTouchedKeyless }
+    package var hasPendingMutations: Bool { !moved.isEmpty || !changed.isEmpty || hasTouchedKeyless }
 
     /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
     package init(
@@ -115,7 +115,7 @@ package struct ListFold: Sendable {
         added = ShownRows()
         moved = [:]
         elsewhere = facts.elsewhere
-        touched = []
+        changed = []
         hasTouchedKeyless = false
         admitted = false
         guard !facts.refused.isEmpty else { return }
@@ -163,7 +163,7 @@ package struct ListFold: Sendable {
         for key in keys {
             if case .added(let at)? = place(of: key) { added[at] = nil }
             moved[key] = nil
-            touched.remove(key)
+            changed.remove(key)
             elsewhere[key] = facts.elsewhere[key]
             guard let at = baseIndex[key] else { continue }
             slots[at] = base[at]
@@ -211,19 +211,21 @@ package struct ListFold: Sendable {
             guard !ignoresDuplicates else { return }
             whole = known.merging(members(of: row))
         }
-        if let key { elsewhere[key] = whole }
         // A filter that cannot be judged does not hide a row made offline (spec reads §9.1.4). A page that begins
         // further down cannot know whether the row belongs to it.
-        guard !shape.beginsFurtherDown, shape.admits(whole).isAdmitted != false else { return }
+        guard !shape.beginsFurtherDown, shape.admits(whole).isAdmitted != false else {
+            if let key { elsewhere[key] = whole }
+            return
+        }
         append(whole, key: key)
     }
 
     private mutating func update(_ patch: RawJSON, where filters: [QueueEntry.Filter], keys: [RowKey]) {
         let changes = members(of: patch)
-        let condition = FilterExpression(filters: filters.items)
-        for at in matches(condition, keys: keys) { change(at, by: changes) }
+        let condition = Condition(filters, keys: keys, shape)
+        for at in matches(condition) { change(at, by: changes) }
         for key in keys.isEmpty ? elsewhere.keys.sorted() : keys {
-            guard let row = elsewhere[key], place(of: key) == nil, isMatch(row, condition, keys) else { continue }
+            guard let row = elsewhere[key], place(of: key) == nil, condition.holds(for: row) else { continue }
             let before = shape.admits(row)
             let after = row.merging(changes)
             elsewhere[key] = after
@@ -233,10 +235,10 @@ package struct ListFold: Sendable {
     }
 
     private mutating func delete(where filters: [QueueEntry.Filter], keys: [RowKey]) {
-        let condition = FilterExpression(filters: filters.items)
-        for at in matches(condition, keys: keys) { remove(at) }
+        let condition = Condition(filters, keys: keys, shape)
+        for at in matches(condition) { remove(at) }
         for key in keys.isEmpty ? Array(elsewhere.keys) : keys {
-            if let row = elsewhere[key], isMatch(row, condition, keys) { elsewhere[key] = nil }
+            if let row = elsewhere[key], condition.holds(for: row) { elsewhere[key] = nil }
         }
     }
 
@@ -267,15 +269,10 @@ package struct ListFold: Sendable {
         }
     }
 
-    private mutating func touch(_ key: RowKey?) {
-        if let key { touched.insert(key) } else { hasTouchedKeyless = true }
-    }
-
     private mutating func append(_ whole: RawJSON, key: RowKey?) {
         let at = added.append(Row(key: key, json: shape.projected(whole), known: whole, isPending: true))
-        if let key { moved[key] = .added(at) }
+        if let key { moved[key] = .added(at) } else { hasTouchedKeyless = true }
         admitted = true
-        touch(key)
     }
 
     private mutating func change(_ at: Place, by changes: [RawJSON.Member]) {
@@ -283,7 +280,7 @@ package struct ListFold: Sendable {
         row.known = row.known.merging(changes)
         row.json = shape.showsAllColumns ? row.known : shape.merged(row.json, with: changes)
         row.isPending = true
-        touch(row.key)
+        if let key = row.key { changed.insert(key) } else { hasTouchedKeyless = true }
         self[at] = row
         if shape.admits(row.known).isAdmitted == false { remove(at) }
     }
@@ -293,31 +290,23 @@ package struct ListFold: Sendable {
         if let key = row.key {
             moved[key] = .gone
             elsewhere[key] = row.known
+        } else {
+            hasTouchedKeyless = true
         }
         self[at] = nil
-        touch(row.key)
     }
 
     /// Places of shown rows a write definitely touches.
-    private func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Place] {
+    private func matches(_ condition: Condition) -> [Place] {
+        let keys = condition.keys
         guard keys.isEmpty else {
             return keys.compactMap { key in
                 guard let at = place(of: key), let row = self[at] else { return nil }
-                return isMatch(row.known, condition, keys) ? at : nil
+                return condition.holds(for: row.known) ? at : nil
             }
         }
         let places = (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
-        return places.filter { at in self[at].map { isMatch($0.known, condition, keys) } ?? false }
-    }
-
-    /// Whether a write's conditions hold for a row; for a write that names keys, one that carries one of them.
-    private func isMatch(_ row: RawJSON, _ condition: FilterExpression, _ keys: [RowKey]) -> Bool {
-        if !keys.isEmpty, isAboutKeys(condition) { return true }
-        return condition.evaluate(RowView(row), in: shape.types) == .yes
-    }
-
-    private func isAboutKeys(_ condition: FilterExpression) -> Bool {
-        condition.columns.isSubset(of: shape.keyColumns) && !condition.readsUnknownColumns
+        return places.filter { at in self[at].map { condition.holds(for: $0.known) } ?? false }
     }
 
     /// The key of the shown row an upsert meets by columns other than the primary key.
@@ -330,4 +319,21 @@ package struct ListFold: Sendable {
     }
 
     private func members(of row: RawJSON) -> [RawJSON.Member] { (try? row.objectMembers()) ?? [] }
+}
+
+/// What a write asks of the rows it touches.
+private struct Condition {
+    let keys: [RowKey]
+    /// Nil where the keys alone tell.
+    private let filter: CompiledFilter?
+
+    init(_ filters: [QueueEntry.Filter], keys: [RowKey], _ shape: ListShape) {
+        self.keys = keys
+        let expression = FilterExpression(filters: filters.items)
+        let isAboutKeys = expression.columns.isSubset(of: shape.keyColumns) && !expression.readsUnknownColumns
+        filter = !keys.isEmpty && isAboutKeys ? nil : expression.compiled(for: shape.types)
+    }
+
+    /// Whether the write definitely touches a row; for one that names keys, a row that carries one of them.
+    func holds(for row: RawJSON) -> Bool { filter.map { $0.evaluate(RowView(row)) == .yes } ?? true }
 }

@@ -8,7 +8,7 @@ package struct ListShape: Sendable {
     package let table: TableID
     package let types: TableTypes
     package let keyColumns: [String]
-    private let filter: FilterExpression
+    private let filter: CompiledFilter
     private let columns: SelectedColumns
     /// The order's columns, nil where a term is no plain column; then no row's place can be followed.
     private let orderColumns: [String]?
@@ -23,10 +23,11 @@ package struct ListShape: Sendable {
         self.types = types
         self.keyColumns = keyColumns
         table = TableID(schema: request.schema, name: request.table)
-        filter = FilterExpression(request)
+        let expression = FilterExpression(request)
+        filter = expression.compiled(for: types)
         columns = request.selectedColumns
         orderColumns = request.orderColumns
-        decidingColumns = filter.columns.union(orderColumns ?? [])
+        decidingColumns = expression.columns.union(orderColumns ?? [])
         isOrdered = orderColumns?.isEmpty != true
         beginsFurtherDown = (request.offset ?? 0) > 0
         isLimited = request.limit != nil || beginsFurtherDown
@@ -34,7 +35,7 @@ package struct ListShape: Sendable {
 
     /// Whether the request admits a whole row of the table.
     package func admits(_ row: RawJSON) -> Truth {
-        filter.evaluate(RowView(row), in: types)
+        filter.evaluate(RowView(row))
     }
 
     /// Whether a change leaves the row's place in the order as it is.

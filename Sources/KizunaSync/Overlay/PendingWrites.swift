@@ -2,9 +2,15 @@ package import KizunaCore
 package import KizunaStore
 
 /// The queued writes of one table in queue order, found by id and by the keys they name.
+///
+/// Adding one costs no look-up: where a write stands is noted when one is next looked for.
 package struct PendingWrites: Sendable {
     /// Those that left are holes, so that places stay valid.
     private var entries: [QueueEntry?] = []
+    /// How many of `entries` are there.
+    private var count = 0
+    /// How many places at the beginning are noted below.
+    private var notedPlaces = 0
     private var places: [String: Int] = [:]
     private var byKey: [RowKey: [Int]] = [:]
 
@@ -14,29 +20,31 @@ package struct PendingWrites: Sendable {
         for entry in entries { append(entry) }
     }
 
-    package var isEmpty: Bool { places.isEmpty }
+    package var isEmpty: Bool { count == 0 }
 
     /// All in order.
     package var all: [QueueEntry] { entries.compactMap { $0 } }
 
     package mutating func append(_ entry: QueueEntry) {
-        places[entry.id] = entries.count
-        for key in entry.rowKeys { byKey[key, default: []].append(entries.count) }
         entries.append(entry)
+        count += 1
     }
 
     /// Takes a write out; nil when it is not there.
     @discardableResult
     package mutating func remove(_ id: String) -> QueueEntry? {
+        notePlaces()
         guard let at = places.removeValue(forKey: id), let entry = entries[at] else { return nil }
         entries[at] = nil
+        count -= 1
         forget(entry, at)
-        if entries.count > 2 * places.count + 64 { self = PendingWrites(all) }
+        if entries.count > 2 * count + 64 { self = PendingWrites(all) }
         return entry
     }
 
     /// Puts another write in the place of the one of the same id; false when there is none.
     package mutating func replace(_ entry: QueueEntry) -> Bool {
+        notePlaces()
         guard let at = places[entry.id], let former = entries[at] else { return false }
         forget(former, at)
         entries[at] = entry
@@ -45,10 +53,20 @@ package struct PendingWrites: Sendable {
     }
 
     /// Those that name one of these keys, in order.
-    package func naming(_ keys: Set<RowKey>) -> [QueueEntry] {
+    package mutating func naming(_ keys: Set<RowKey>) -> [QueueEntry] {
+        notePlaces()
         var found: Set<Int> = []
         for key in keys { found.formUnion(byKey[key] ?? []) }
         return found.sorted().compactMap { entries[$0] }
+    }
+
+    private mutating func notePlaces() {
+        for at in notedPlaces..<entries.count {
+            guard let entry = entries[at] else { continue }
+            places[entry.id] = at
+            for key in entry.rowKeys { byKey[key, default: []].append(at) }
+        }
+        notedPlaces = entries.count
     }
 
     private mutating func forget(_ entry: QueueEntry, _ at: Int) {

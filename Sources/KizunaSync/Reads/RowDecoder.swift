@@ -27,6 +27,20 @@ struct RowDecoder {
                 underlying: error)
         }
     }
+
+    /// Each of these rows as the app's type, nil where one does not decode.
+    func elements<Value: Decodable>(_ type: Value.Type, of rows: [RawJSON]) -> [Value]? {
+        if let rows = rows as? [Value] { return rows }
+        var data = Data(capacity: rows.reduce(2) { $0 + $1.bytes.count + 1 })
+        data.append(UInt8(ascii: "["))
+        for (index, row) in rows.enumerated() {
+            if index > 0 { data.append(UInt8(ascii: ",")) }
+            data.append(contentsOf: row.bytes)
+        }
+        data.append(UInt8(ascii: "]"))
+        guard let values = try? decoder.decode([Value].self, from: data), values.count == rows.count else { return nil }
+        return values
+    }
 }
 
 /// Decodes the rows of one reader's snapshots, each row only when its bytes changed.
@@ -141,9 +155,10 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
                 next.append(known[at])
             } else {
                 fresh.append(index)
-                next.append(try element(row, decoder, table, log))
+                next.append(nil)
             }
         }
+        try fill(&next, at: fresh, from: rows, decoder, table, log)
         before = shown
         if isInPlace, fresh.allSatisfy({ next[$0] != nil }) {
             put(
@@ -163,7 +178,8 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
 
     private mutating func put(_ patches: [Patch]) {
         guard !patches.isEmpty else { return }
-        if patches.reduce(0, { $0 + $1.values.count + $1.range.count }) <= 4 * ShownRows.chunkSize {
+        let size = patches.reduce(0) { $0 + $1.values.count + $1.range.count }
+        if size <= max(4 * ShownRows.chunkSize, values.count / 2) {
             for patch in lag + patches { spare.replaceSubrange(patch.range, with: patch.values) }
             lag = patches
             swap(&spare, &values)
@@ -186,6 +202,22 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
             if former[candidate].json == json { return candidate }
         }
         return nil
+    }
+
+    /// Decodes the rows at these places, many at a time: most of what a row costs the decoder is its beginning. Where one
+    /// does not decode, its group is taken row by row.
+    private func fill(
+        _ next: inout [Element?], at places: [Int], from rows: [ListFold.Row], _ decoder: RowDecoder, _ table: String,
+        _ log: (LogLine) -> Void
+    ) throws(SyncError) {
+        for start in stride(from: 0, to: places.count, by: ShownRows.chunkSize) {
+            let group = places[start..<Swift.min(start + ShownRows.chunkSize, places.count)]
+            if group.count > 1, let elements = decoder.elements(Element.self, of: group.map { rows[$0].json }) {
+                for (place, element) in zip(group, elements) { next[place] = element }
+            } else {
+                for place in group { next[place] = try element(rows[place], decoder, table, log) }
+            }
+        }
     }
 
     private func element(

@@ -128,8 +128,8 @@ extension SyncError {
                 underlying: failure)
         case .unusable:
             self.init(
-                .connectivity, "The request cannot be sent (\(failure.reason)); check the project's URL.",
-                table: table, underlying: failure)
+                .connectivity, "The request has no usable answer as it is (\(failure.reason)).", table: table,
+                underlying: failure)
         }
     }
 }

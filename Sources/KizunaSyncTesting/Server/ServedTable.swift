@@ -58,9 +58,13 @@ struct ServedTable {
         let visible = all.filter { isVisible($0, to: userID) }
         guard !filters.isEmpty else { return visible }
         let expression = FilterExpression(filters: filters)
+        var compiled: [TableTypes: CompiledFilter] = [:]
         var found: [RawJSON] = []
         for row in visible {
-            switch expression.evaluate(RowView(row), in: types(of: row)) {
+            let types = types(of: row)
+            let filter = compiled[types] ?? expression.compiled(for: types)
+            compiled[types] = filter
+            switch filter.evaluate(RowView(row)) {
             case .yes: found.append(row)
             case .no, .null: break
             case .unknown:

@@ -20,20 +20,23 @@ enum ManyReads {
         let body = BenchRows.answer(0..<1_000)
         let commits = Latest()
         let client = try await BenchClient.make(BodyTransport { _ in body }, folder: folder) { commits.note() }
-        let ready = Tally()
+        let (ready, begun) = AsyncStream<Void>.makeStream()
         return try await withThrowingTaskGroup(of: ContinuousClock.Instant.self) { group in
             for number in 0..<reads {
                 group.addTask {
+                    // A read that fails must not leave the writer waiting for it.
+                    defer { begun.finish() }
                     // Another bound for each, so that no two share one read.
                     let sequence = client.from(BenchRows.table).selectAsSequence(as: [TaskRow].self)
                     let read = sequence.gte("position", value: -number).makeAsyncIterator()
                     _ = try await read.first { !$0.isFromCache && $0.result?.count == 1_000 }
-                    ready.add()
+                    begun.yield()
                     _ = try await read.first { $0.result?.count == 1_000 + writes }
                     return .now
                 }
             }
-            while ready.count < reads { try await Task.sleep(for: .milliseconds(1)) }
+            var begunReads = ready.makeAsyncIterator()
+            for _ in 0..<reads { await begunReads.next() }
             try await client.disableNetwork()
             let size = writes / batches
             for batch in 0..<batches {

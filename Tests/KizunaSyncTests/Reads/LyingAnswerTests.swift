@@ -37,6 +37,31 @@ import Testing
         }
     }
 
+    /// What the transport says of a body that ends early, and of one of a gigabyte.
+    @Test(arguments: [
+        WireFailure(.outcomeUnknown, "the connection ended before the answer was whole"),
+        WireFailure(.unusable, "the answer is larger than 268435456 bytes"),
+    ])
+    func anAnswerThatEndsEarlyOrIsTooLargeIsAFailureAndHarmsNothing(_ failure: WireFailure) throws {
+        try ReadScene.run { scene in
+            try await scene.warmUp()
+            scene.transport.enqueue(.fail(failure), .fail(failure))
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.settle()
+            #expect(watch.lines == ["[one, two] cache @0.05 refreshing"])
+            do {
+                _ = try await scene.once(.networkOnly).execute()
+                Issue.record("there was no whole answer")
+            } catch let error as SyncError {
+                #expect(error.code == .connectivity)
+                #expect(error.message.contains(failure.reason))
+                #expect(!error.message.contains("URL"))
+            }
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(watch.lines.dropFirst() == ["[one, two] server @0.4 idle"])
+        }
+    }
+
     @Test func theErrorSaysWhatCameWithoutQuotingIt() throws {
         try ReadScene.run { scene in
             scene.transport.enqueue(Self.html)
