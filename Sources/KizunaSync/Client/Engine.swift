@@ -47,6 +47,7 @@ package final class Engine: ReadContext {
     package let ticks = TickSource()
     package let connectivity: Connectivity
     package let board = VerdictBoard()
+    package let decodedRows = DecodedRowsByType()
     package let events: EventHub
     package let status = StateHub(KizunaSyncStatus())
     package let directory: VaultDirectory
@@ -316,6 +317,7 @@ extension Engine {
                 status.damagedStore = nil
             }
             for read in reads { read.ownerChanged(generation: generation) }
+            decodedRows.forget()
             for feed in feeds { feed.ownerChanged(generation: generation) }
             for feed in refusals { feed.ownerChanged(generation: generation) }
         case .vaultOpened(let handle):

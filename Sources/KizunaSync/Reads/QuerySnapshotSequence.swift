@@ -106,7 +106,8 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
             let (read, id, mailbox) = try engine.joinRead(request, strategy: readStrategy)
             return Running(
                 engine: engine, read: read, id: id, mailbox: mailbox,
-                decoder: SnapshotDecoder(table: request.table, log: engine.environment.log))
+                decoder: SnapshotDecoder(
+                    table: request.table, log: engine.environment.log, shared: engine.decodedRows))
         }
 
         private func leave() {

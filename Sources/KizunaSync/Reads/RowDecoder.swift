@@ -51,10 +51,11 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
     private var rows: any RowsDecoding
     private var whole: (rows: [RawJSON], value: Value)?
 
-    init(table: String, log: any LogSink) {
+    /// `shared` are the rows the client's other live reads have decoded.
+    init(table: String, log: any LogSink, shared: DecodedRowsByType? = nil) {
         self.table = table
         self.log = log
-        rows = (Value.self as? any RowsValue.Type)?.makeDecoding() ?? NoRows()
+        rows = (Value.self as? any RowsValue.Type)?.makeDecoding(shared) ?? NoRows()
     }
 
     func decode(_ snapshot: RawSnapshot) throws(SyncError) -> QuerySnapshot<Value> {
@@ -92,144 +93,5 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
         let value = try decoder.decode(Value.self, from: RawJSON(elements: json), table: table)
         whole = (json, value)
         return value
-    }
-}
-
-/// A type whose values are lists of rows.
-protocol RowsValue {
-    static func makeDecoding() -> any RowsDecoding
-}
-
-extension Array: RowsValue where Element: Decodable {
-    static func makeDecoding() -> any RowsDecoding { ElementDecoding<Element>() }
-}
-
-/// Keeps decoded rows from one snapshot to the next.
-protocol RowsDecoding {
-    mutating func decode(
-        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
-    ) throws(SyncError) -> Any?
-}
-
-private struct NoRows: RowsDecoding {
-    func decode(
-        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
-    ) throws(SyncError) -> Any? { nil }
-}
-
-private struct ElementDecoding<Element: Decodable>: RowsDecoding {
-    private var before = ShownRows()
-    /// The rows of `before`, decoded, without those that are left out.
-    private var values: [Element] = []
-    /// The list that was given out before `values`, and what has changed from it to `values`. By the next change its
-    /// reader has most likely let go of it, so that it can be changed in place where `values` would have to be copied.
-    private var spare: [Element] = []
-    private var lag: [Patch] = []
-
-    private struct Patch {
-        let range: Range<Int>
-        let values: [Element]
-    }
-    /// Which rows of `before`, counted from its first, are left out.
-    private var omitted: Set<Int> = []
-
-    mutating func decode(
-        _ shown: inout ShownRows, with decoder: RowDecoder, table: String, log: (LogLine) -> Void
-    ) throws(SyncError) -> Any? {
-        // Only between the first and the last chunk that changed is there anything to look at.
-        let shared = omitted.isEmpty ? shown.chunksShared(with: before) : (front: 0, back: 0)
-        let former = before.rows(from: shared.front, butLast: shared.back)
-        let rows = shown.rows(from: shared.front, butLast: shared.back)
-        let start = before.count(ofFirst: shared.front)
-        let known = decoded(from: start, former.count)
-        var next: [Element?] = []
-        next.reserveCapacity(rows.count)
-        var fresh: [Int] = []
-        var isInPlace = former.count == rows.count && omitted.isEmpty
-        var shift = 0
-        for (index, row) in rows.enumerated() {
-            // Most rows stand where they stood, or a few places off behind an added or removed one.
-            if let at = place(of: row.json, in: former, near: index + shift) {
-                shift = at - index
-                isInPlace = isInPlace && at == index
-                next.append(known[at])
-            } else {
-                fresh.append(index)
-                next.append(nil)
-            }
-        }
-        try fill(&next, at: fresh, from: rows, decoder, table, log)
-        before = shown
-        if isInPlace, fresh.allSatisfy({ next[$0] != nil }) {
-            put(
-                fresh.compactMap { index in
-                    next[index].map { Patch(range: (start + index)..<(start + index + 1), values: [$0]) }
-                })
-        } else {
-            let stale = start..<(start + former.count - omitted.count)
-            omitted = Set(next.indices.filter { next[$0] == nil }.map { start + $0 })
-            put([Patch(range: stale, values: next.compactMap { $0 })])
-        }
-        if !omitted.isEmpty {
-            shown = ShownRows(shown.enumerated().filter { !omitted.contains($0.offset) }.map(\.element))
-        }
-        return values
-    }
-
-    private mutating func put(_ patches: [Patch]) {
-        guard !patches.isEmpty else { return }
-        let size = patches.reduce(0) { $0 + $1.values.count + $1.range.count }
-        if size <= max(4 * ShownRows.chunkSize, values.count / 2) {
-            for patch in lag + patches { spare.replaceSubrange(patch.range, with: patch.values) }
-            lag = patches
-            swap(&spare, &values)
-        } else {
-            for patch in patches { values.replaceSubrange(patch.range, with: patch.values) }
-            spare = values
-            lag = []
-        }
-    }
-
-    /// The values of so many rows of `before`, nil for those left out.
-    private func decoded(from start: Int, _ count: Int) -> [Element?] {
-        guard !omitted.isEmpty else { return values[start..<(start + count)].map { $0 } }
-        var rest = values[...]
-        return (0..<count).map { omitted.contains($0) ? nil : rest.popFirst() }
-    }
-
-    private func place(of json: RawJSON, in former: [ListFold.Row], near: Int) -> Int? {
-        for candidate in [near, near + 1, near - 1] where former.indices.contains(candidate) {
-            if former[candidate].json == json { return candidate }
-        }
-        return nil
-    }
-
-    /// Decodes the rows at these places, many at a time: most of what a row costs the decoder is its beginning. Where one
-    /// does not decode, its group is taken row by row.
-    private func fill(
-        _ next: inout [Element?], at places: [Int], from rows: [ListFold.Row], _ decoder: RowDecoder, _ table: String,
-        _ log: (LogLine) -> Void
-    ) throws(SyncError) {
-        for start in stride(from: 0, to: places.count, by: ShownRows.chunkSize) {
-            let group = places[start..<Swift.min(start + ShownRows.chunkSize, places.count)]
-            if group.count > 1, let elements = decoder.elements(Element.self, of: group.map { rows[$0].json }) {
-                for (place, element) in zip(group, elements) { next[place] = element }
-            } else {
-                for place in group { next[place] = try element(rows[place], decoder, table, log) }
-            }
-        }
-    }
-
-    private func element(
-        _ row: ListFold.Row, _ decoder: RowDecoder, _ table: String, _ log: (LogLine) -> Void
-    ) throws(SyncError) -> Element? {
-        do {
-            return try decoder.decode(Element.self, from: row.json, table: table)
-        } catch {
-            // A queued row may lack what the server will add; it shows once the server has it.
-            guard row.isPending else { throw error }
-            log(LogLine(.warning, "A queued row does not decode and is left out", ["kizuna.table": table]))
-            return nil
-        }
     }
 }

@@ -88,6 +88,15 @@ import Testing
             await scene.simulation.settle()
             #expect(watch.emissions.last?.result?[300].title == "other")
             #expect(CountedRow.decoded - before == 1)
+            // The same answer again, but for that row, and a row that is new.
+            scene.transport.isOnline = true
+            await scene.simulation.advance(by: .seconds(120))
+            let delivered = CountedRow.decoded
+            try scene.server.insert(#"[{"id":"new","title":"new","done":false}]"#, into: "tasks")
+            _ = try await scene.client.from("tasks").select(as: [RawJSON].self, readStrategy: .networkOnly).execute()
+            await scene.simulation.settle()
+            #expect(watch.emissions.last?.result?.count == 601)
+            #expect(CountedRow.decoded - delivered == 1)
         }
     }
 

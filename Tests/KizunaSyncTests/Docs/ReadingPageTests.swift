@@ -24,7 +24,7 @@ import Testing
         let text = try String(contentsOf: Self.folder.appending(path: "ReadingSamples.swift"), encoding: .utf8)
         let compiled = "\n" + Self.lines(text).joined(separator: "\n") + "\n"
         let blocks = try Self.blocks()
-        #expect(blocks.count == 9)
+        #expect(blocks.count == 10)
         for block in blocks {
             #expect(compiled.contains("\n" + block.joined(separator: "\n") + "\n"), "\(block.first ?? "")")
         }

@@ -77,3 +77,11 @@ private func forget(_ client: KizunaSyncClient) async throws {
     try await client.clearLocalData()
     try await client.clearLocalData(keepingQueue: true)
 }
+
+private func declaredColumns(_ configuration: inout KizunaSyncConfiguration) {
+    configuration.tables = [
+        KizunaTable(
+            "tasks", columns: ["done": .bool, "position": .int4, "due": .timestamptz, "tags": .array(of: .text)])
+    ]
+    configuration.patternEvaluation = .ascii
+}

@@ -307,4 +307,27 @@ import Testing
             #expect(watch.lines.last == "[one, two] server @10.05 idle")
         }
     }
+
+    /// A scheduler syncs when the app comes to the foreground.
+    @Test func comingToTheForegroundCutsAWaitShort() throws {
+        try ReadScene.run { scene in
+            let foreground = FakeForegroundSource()
+            let scheduler = KizunaSyncScheduler(
+                client: scene.client, pollInterval: 0, monitorPath: false, foregroundSource: foreground,
+                refreshSession: { true }, jitterSource: { 0 })
+            scheduler.sync = { try await scene.client.sync() }
+            scheduler.start()
+            await scene.simulation.advance(by: .seconds(1))
+            scene.transport.isOnline = false
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .seconds(30))
+            #expect(scene.readTimes.last == 24.6)
+            scene.transport.isOnline = true
+            foreground.report()
+            await scene.simulation.advance(by: .seconds(5))
+            #expect(scene.readTimes.last.map { $0 < 36 } == true)
+            #expect(watch.lines.last?.hasPrefix("[one, two] server") == true)
+            scheduler.stop()
+        }
+    }
 }
