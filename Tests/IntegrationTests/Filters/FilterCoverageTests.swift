@@ -6,7 +6,7 @@ import Testing
 /// How often this device does not know what PostgreSQL knows: seldom, for the types apps filter by.
 @Suite struct FilterCoverageTests {
     private static let comparisons = [
-        ("eq", "="), ("neq", "<>"), ("gt", ">"), ("gte", ">="), ("lt", "<"), ("lte", "<="),
+        ("neq", "<>"), ("lte", "<="),
     ]
 
     private static let numbers = ["0", "-1", "5", "32767", "100"]
@@ -62,7 +62,7 @@ import Testing
         let rulings = try await FilterDifferenceTests.rulings(questions)
         let answered = zip(questions, rulings).filter { $0.1.answer != .refused }
         #expect(answered.count > 20)
-        let comparison = FilterComparison(answered.map(\.0), answered.map(\.1), isDeclared: true)
+        let comparison = await FilterComparison(answered.map(\.0), answered.map(\.1), isDeclared: true)
         #expect(comparison.wrong == [])
         return Double(comparison.unknown * 100) / Double(answered.count)
     }

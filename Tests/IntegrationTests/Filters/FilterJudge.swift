@@ -123,8 +123,11 @@ struct FilterComparison {
     init(
         _ questions: [FilterQuestion], _ rulings: [FilterRuling], isDeclared: Bool,
         by evaluate: Evaluator = ownEvaluator
-    ) {
-        for (question, ruling) in zip(questions, rulings) where isDeclared || !question.holdsJSONNull {
+    ) async {
+        for (number, (question, ruling)) in zip(questions, rulings).enumerated()
+        where isDeclared || !question.holdsJSONNull {
+            // Tests beside this one wait for real servers and must get their turns.
+            if number % 50 == 0 { await Task.yield() }
             let types = isDeclared ? question.types : TableTypes(patternEvaluation: question.types.patternEvaluation)
             let truth = evaluate(question.filters, RowView(ruling.row), types)
             if truth == .unknown { unknown += 1 } else { known += 1 }
