@@ -112,6 +112,52 @@ import Testing
         }
     }
 
+    @Test func aSessionThatASourceCallsLostKeepsRowsAndQueueOverARestart() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice"]
+                let session = FakeSession()
+                let client = try await scene.client(session: session)
+                session.signIn("alice")
+                let watch = OwnerWatch(client, in: simulation)
+                await simulation.settle()
+                session.lose()
+                await simulation.settle()
+                _ = try await scene.insert("while it was lost", as: "alice", on: client)
+                await simulation.advance(by: .seconds(600))
+                #expect(watch.last?.result?.count == 2)
+                await client.close()
+                let next = try await scene.client(session: session)
+                let again = OwnerWatch(next, in: simulation)
+                await simulation.advance(by: .seconds(600))
+                #expect(again.last?.result?.count == 2)
+                let isWaiting = try OwnerScene.status(of: next).needsSession
+                #expect(isWaiting == true)
+                #expect(scene.titles(of: "alice") == ["server row of alice"])
+                session.signIn("alice")
+                await simulation.advance(by: .seconds(1))
+                #expect(scene.titles(of: "alice") == ["server row of alice", "while it was lost"])
+                #expect(scene.network.faults == [])
+            }
+        }
+    }
+
+    @Test func aLostSessionWhereNobodyWasSignedInIsNobody() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = [nil]
+                let client = try await scene.client(session: FakeSession(.lost))
+                let watch = OwnerWatch(client, in: simulation)
+                await simulation.settle()
+                #expect(watch.last?.refresh == .idle)
+                let isWaiting = try OwnerScene.status(of: client).needsSession
+                #expect(isWaiting == false)
+            }
+        }
+    }
+
     @Test func aTokenTheServerRefusesIsReplacedOnceAndTheWriteGoesOut() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
