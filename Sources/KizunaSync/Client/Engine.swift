@@ -92,6 +92,7 @@ package final class Engine: ReadContext {
                     if vault.movedAside != nil {
                         environment.log.log(LogLine(.error, "A damaged store was moved aside; a new one was started"))
                     }
+                    Self.protect(directory, environment.log)
                     return vault
                 },
                 remember: { owner, unsealed in
@@ -107,6 +108,15 @@ package final class Engine: ReadContext {
         connectivity.start { [weak self] network in self?.networkChanged(network) }
         owners.start(leftUnsealed: leftUnsealed)
         if let tokenSession { owners.take(tokenSession.initial) }
+    }
+
+    private static func protect(_ directory: VaultDirectory, _ log: any LogSink) {
+        do {
+            try directory.protect()
+        } catch {
+            // The files are still readable by this user alone.
+            log.log(LogLine(.warning, "The store could not be kept out of backups or set to be encrypted at rest"))
+        }
     }
 
     private static func base(of url: URL) throws(SyncError) -> String {
