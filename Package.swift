@@ -73,8 +73,8 @@ let package = Package(
             swiftSettings: houseStyle),
 
         .target(
-            name: "TestSupport", dependencies: ["KizunaSyncTesting"], path: "Tests/TestSupport",
-            swiftSettings: houseStyle),
+            name: "TestSupport", dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaSyncTesting"],
+            path: "Tests/TestSupport", swiftSettings: houseStyle),
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaPostgRESTTests",
