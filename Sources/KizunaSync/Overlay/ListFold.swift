@@ -58,6 +58,8 @@ package struct ListFold: Sendable {
     private var touched: Set<RowKey> = []
     private var hasTouchedKeyless = false
     private var admitted = false
+    /// Whether a queued write may have done something else to the rows shown than was laid over them.
+    package private(set) var isInexact = false
 
     /// Whether a queued write added, changed or removed a row shown.
     package var hasPendingMutations: Bool { !touched.isEmpty || hasTouchedKeyless }
@@ -118,6 +120,7 @@ package struct ListFold: Sendable {
         touched = []
         hasTouchedKeyless = false
         admitted = false
+        isInexact = false
         guard !facts.refused.isEmpty else { return }
         if hasTwins {
             for at in 0..<slots.end {
@@ -193,7 +196,7 @@ package struct ListFold: Sendable {
 
     /// Whether a write touches no rows but those whose keys it names.
     package func isAboutItsKeys(_ entry: QueueEntry) -> Bool {
-        guard !entry.rowKeys.isEmpty else { return false }
+        guard !entry.rowKeys.isEmpty, entry.keyChange(keyColumns: shape.keyColumns) == .none else { return false }
         if case .upsert(_, let onConflict, _) = entry.operation {
             return onConflict.isEmpty || onConflict == shape.keyColumns
         }
@@ -226,6 +229,10 @@ package struct ListFold: Sendable {
             guard let row = elsewhere[key], place(of: key) == nil, isMatch(row, condition, keys) else { continue }
             let before = shape.admits(row)
             let after = row.merging(changes)
+            let former = key
+            let key = newKey(after, changes) ?? key
+            guard key == former || isFree(key) else { continue }
+            elsewhere[former] = nil
             elsewhere[key] = after
             guard before != .yes, shape.admits(after) == .yes, !shape.beginsFurtherDown else { continue }
             append(after, key: key)
@@ -280,12 +287,34 @@ package struct ListFold: Sendable {
 
     private mutating func change(_ at: Place, by changes: [RawJSON.Member]) {
         guard var row = self[at] else { return }
+        let former = row.key
         row.known = row.known.merging(changes)
+        if let key = newKey(row.known, changes), let former, key != former {
+            guard isFree(key) else { return }
+            moved[former] = .gone
+            moved[key] = at
+            elsewhere[former] = nil
+            touch(former)
+            row.key = key
+        }
         row.json = shape.showsAllColumns ? row.known : shape.merged(row.json, with: changes)
         row.isPending = true
         touch(row.key)
         self[at] = row
         if shape.admits(row.known).isAdmitted == false { remove(at) }
+    }
+
+    /// Whether no row of this key is known: the server will not have two, and which of them gives way cannot be told here.
+    private mutating func isFree(_ key: RowKey) -> Bool {
+        guard place(of: key) != nil || elsewhere[key] != nil else { return true }
+        isInexact = true
+        return false
+    }
+
+    /// The key of a row after a change, where the change names a column of it.
+    private func newKey(_ row: RawJSON, _ changes: [RawJSON.Member]) -> RowKey? {
+        guard changes.contains(where: { shape.keyColumns.contains($0.name) }) else { return nil }
+        return row.rowKey(columns: shape.keyColumns)
     }
 
     private mutating func remove(_ at: Place) {
