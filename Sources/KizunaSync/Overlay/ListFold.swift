@@ -162,7 +162,7 @@ package struct ListFold: Sendable {
     /// Takes the rows of these keys back to the cached ones, and lays the writes that remain for them over again. False
     /// when that does not give what starting anew would; then start anew.
     package mutating func redo(_ keys: Set<RowKey>, with entries: [QueueEntry]) -> Bool {
-        guard hasBase, !hasTwins, !hasTouchedKeyless else { return false }
+        guard hasBase, !hasTwins, !hasTouchedKeyless, !isInexact else { return false }
         for key in keys {
             if case .added(let at)? = place(of: key) { added[at] = nil }
             moved[key] = nil
@@ -301,7 +301,9 @@ package struct ListFold: Sendable {
         row.isPending = true
         touch(row.key)
         self[at] = row
-        if shape.admits(row.known).isAdmitted == false { remove(at) }
+        let truth = shape.admits(row.known)
+        if truth.isAdmitted == false { remove(at) }
+        if truth == .unknown, changes.contains(where: { shape.decidingColumns.contains($0.name) }) { isInexact = true }
     }
 
     /// Whether no row of this key is known: the server will not have two, and which of them gives way cannot be told here.
@@ -327,22 +329,32 @@ package struct ListFold: Sendable {
         touch(row.key)
     }
 
-    /// Places of shown rows a write definitely touches.
-    private func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Place] {
-        guard keys.isEmpty else {
-            return keys.compactMap { key in
-                guard let at = place(of: key), let row = self[at] else { return nil }
-                return isMatch(row.known, condition, keys) ? at : nil
+    /// Places of shown rows a write definitely touches. One that it may touch besides shows what it may not have any more.
+    private mutating func matches(_ condition: FilterExpression, keys: [RowKey]) -> [Place] {
+        let places =
+            keys.isEmpty
+            ? (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
+            : keys.compactMap { place(of: $0) }
+        var found: [Place] = []
+        for at in places {
+            guard let row = self[at] else { continue }
+            switch truth(row.known, condition, keys) {
+            case .yes: found.append(at)
+            case .unknown: isInexact = true
+            case .no, .null: break
             }
         }
-        let places = (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
-        return places.filter { at in self[at].map { isMatch($0.known, condition, keys) } ?? false }
+        return found
     }
 
     /// Whether a write's conditions hold for a row; for a write that names keys, one that carries one of them.
     private func isMatch(_ row: RawJSON, _ condition: FilterExpression, _ keys: [RowKey]) -> Bool {
-        if !keys.isEmpty, isAboutKeys(condition) { return true }
-        return condition.evaluate(RowView(row), in: shape.types) == .yes
+        truth(row, condition, keys) == .yes
+    }
+
+    private func truth(_ row: RawJSON, _ condition: FilterExpression, _ keys: [RowKey]) -> Truth {
+        if !keys.isEmpty, isAboutKeys(condition) { return .yes }
+        return condition.evaluate(RowView(row), in: shape.types)
     }
 
     private func isAboutKeys(_ condition: FilterExpression) -> Bool {
