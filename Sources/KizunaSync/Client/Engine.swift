@@ -99,6 +99,7 @@ package final class Engine: ReadContext {
                                 "A damaged store was moved aside; a new one holds the writes that could be read",
                                 ["saved": "\(damage.savedWrites)", "whole": "\(damage.isWhole)"]))
                     }
+                    Self.protect(directory, environment.log)
                     return vault
                 },
                 remember: { owner, unsealed in
@@ -114,6 +115,15 @@ package final class Engine: ReadContext {
         connectivity.start { [weak self] network in self?.networkChanged(network) }
         owners.start(leftUnsealed: leftUnsealed)
         if let tokenSession { owners.take(tokenSession.initial) }
+    }
+
+    private static func protect(_ directory: VaultDirectory, _ log: any LogSink) {
+        do {
+            try directory.protect()
+        } catch {
+            // The files are still readable by this user alone.
+            log.log(LogLine(.warning, "The store could not be kept out of backups or set to be encrypted at rest"))
+        }
     }
 
     private static func base(of url: URL) throws(SyncError) -> String {
