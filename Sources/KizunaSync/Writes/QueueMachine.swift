@@ -271,12 +271,14 @@ extension QueueMachine {
         var ids = [first.item.id]
         var bytes = first.item.bytes
         var limit = min(limits.batchRows, first.batchLimit, first.item.mostShared)
-        var tokens = first.item.tokens
+        // Rows that cannot be named are in nobody's way within one statement: the server refuses one that meets a row twice.
+        let table = QueueItem.Token.wholeTable(first.item.table)
+        var tokens = first.item.tokens.subtracting([table])
         for position in (scan.position + 1)..<max(scan.position + 1, order.end) {
             guard let id = order[position] else { continue }
             guard let next = tracked[id], next.state == .waiting, !next.isStrict, next.item.signature == signature,
                 next.item.table == first.item.table,
-                !next.item.tokens.contains(where: { QueueScan.isInTheWay(tokens, of: $0) }),
+                !next.item.tokens.contains(where: { $0 != table && QueueScan.isInTheWay(tokens, of: $0) }),
                 next.item.maybeSent == first.item.maybeSent,
                 !scan.isInTheWay(of: next.item.tokens)
             else { break }
@@ -284,7 +286,7 @@ extension QueueMachine {
             bytes += next.item.bytes
             guard ids.count + 1 <= limit, bytes <= limits.batchBytes else { break }
             ids.append(id)
-            tokens.formUnion(next.item.tokens)
+            tokens.formUnion(next.item.tokens.subtracting([table]))
         }
         return ids
     }

@@ -87,6 +87,20 @@ import Testing
         #expect(rig.handle(.queued([QueueItem(upsert), QueueItem(later)])) == "send upsert")
     }
 
+    /// Upserts that meet rows by other columns cannot be told apart by what they touch, and still share a request.
+    @Test func upsertsByOtherColumnsShareARequest() {
+        let upserts = ["a", "b"].map { key in
+            Self.entry(
+                .upsert(
+                    row: Self.json(#"{"id":"\#(key)","slug":"\#(key)"}"#), onConflict: ["slug"],
+                    ignoresDuplicates: false),
+                keys: [key], id: key)
+        }
+        var rig = QueueRig()
+        let later = Self.update("c", #"{"title":"x"}"#, id: "c")
+        #expect(rig.handle(.queued((upserts + [later]).map { QueueItem($0) })) == "send a+b")
+    }
+
     // MARK: - The overlay
 
     private static func shown(
