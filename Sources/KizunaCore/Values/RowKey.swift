@@ -20,6 +20,13 @@ public struct RowKey: Hashable, Comparable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The column texts of a key of so many columns; nil where it is none.
+    package func components(count: Int) -> [String]? {
+        guard count != 1 else { return [text] }
+        let parts = try? RawJSON(validating: Array(text.utf8)).arrayElements().compactMap(\.stringValue)
+        return parts?.count == count ? parts : nil
+    }
+
     /// The key's text.
     public var description: String { text }
 

@@ -7,8 +7,9 @@ final class SQLiteConnection {
     private var statements: [String: SQLiteStatement] = [:]
     /// Statements asked for so far, those of a loop once.
     private(set) var statementsRun = 0
-    /// Called in the last moment before each commit of a write transaction; tests kill the process there.
-    var willCommit: (@Sendable () -> Void)?
+    /// Called in the last moment before each commit of a write transaction; tests kill the process there, or throw to
+    /// make the commit fail.
+    var willCommit: (@Sendable () throws(SyncError) -> Void)?
     /// Called when a statement meets a damaged page.
     var foundDamage: (@Sendable () -> Void)?
 
@@ -85,7 +86,7 @@ final class SQLiteConnection {
         do throws(SyncError) {
             return try noting { () throws(SyncError) in
                 let result = try body()
-                willCommit?()
+                try willCommit?()
                 try execute("COMMIT")
                 return result
             }

@@ -6,9 +6,14 @@ enum StoreFault {
     static let damaged = SyncError(
         .storeCorrupt, "The store file is damaged. It is moved aside and kept when the client is created again.")
 
+    /// A statement that the file's tables do not fit.
+    static let unfitting = SyncError(
+        .storage, "SQLite could not do what it was asked (result \(SQLITE_ERROR)); nothing was written.")
+
     static func error(code: Int32, doing what: String) -> SyncError {
         switch code & 0xFF {
-        case SQLITE_BUSY, SQLITE_LOCKED:
+        // The third is what a reader says that found the lock taken again and again.
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             SyncError(.storeBusy, "Another process holds the store; nothing was written. Try again. (SQLite \(code))")
         case SQLITE_FULL:
             SyncError(.diskFull, "The disk is full; nothing was written. Free some space and try again.")
@@ -18,6 +23,8 @@ enum StoreFault {
             SyncError(
                 .unwritableDirectory,
                 "The store cannot be opened for writing (SQLite \(code)); check the data directory's permissions.")
+        case SQLITE_ERROR:
+            unfitting
         default:
             SyncError(.storage, "SQLite could not \(what) (result \(code)); nothing was written.")
         }

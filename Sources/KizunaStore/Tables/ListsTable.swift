@@ -142,6 +142,12 @@ enum FilterText {
         }
     }
 
+    /// Whether a text is a list of filters, none of which was dropped when it was read.
+    static func isWhole(_ text: String?) -> Bool {
+        guard let text, let elements = try? RawJSON(validating: Array(text.utf8)).arrayElements() else { return false }
+        return elements.count % 2 == 0 && elements.allSatisfy { $0.stringValue != nil }
+    }
+
     static func strings(_ text: String) -> [String] {
         let elements = (try? RawJSON(unchecked: Array(text.utf8)).arrayElements()) ?? []
         return elements.compactMap(\.stringValue)

@@ -63,6 +63,21 @@ struct QueueTable {
         ) { (_) throws(SyncError) in true } == nil
     }
 
+    /// The row a search finds, read on its own: its number, and the write unless that cannot be read.
+    func next(_ search: RowSearch) throws(SyncError) -> (row: QueueEntry?, number: Int64)? {
+        let clause = search.clause("sequence")
+        return try connection.first("SELECT \(Self.columns) FROM queue \(clause.sql)", clause.value) {
+            (row) throws(SyncError) in (try? Self.entry(row), row.integer(0))
+        }
+    }
+
+    /// How many rows the index of ids holds; the same as the table, unless one of them is damaged.
+    func indexedCount() throws(SyncError) -> Int {
+        try connection.first("SELECT count(*) FROM queue INDEXED BY sqlite_autoindex_queue_1") {
+            (row) throws(SyncError) in row.int(0)
+        } ?? 0
+    }
+
     /// Rewrites what a waiting write does, in its place.
     func setOperation(_ entry: QueueEntry) throws(SyncError) {
         guard case .insert(let row) = entry.operation else { return }
@@ -112,6 +127,7 @@ enum WriteColumns {
         """
     static let names = "schema, tbl, operation, body, filters, on_conflict, row_keys, minted, grp, created_at"
     static let marks = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+    static let count: Int = 10
 
     static func values(_ entry: QueueEntry) -> [SQLiteValue] {
         var body: [UInt8]?
@@ -156,17 +172,19 @@ enum WriteColumns {
 
     private static func operation(_ row: SQLiteStatement, from: Int) throws(SyncError) -> QueueEntry.Operation {
         let body = RawJSON(unchecked: row.bytes(from + 3))
-        let filters = FilterText.filters(row.optionalText(from + 4) ?? "[]")
+        let conditions = row.optionalText(from + 4)
+        let filters = FilterText.filters(conditions ?? "[]")
         let onConflict = FilterText.strings(row.optionalText(from + 5) ?? "[]")
         switch row.text(from + 2) {
         case "insert": return .insert(row: body)
         case "upsert": return .upsert(row: body, onConflict: onConflict, ignoresDuplicates: false)
         case "upsertIgnoring": return .upsert(row: body, onConflict: onConflict, ignoresDuplicates: true)
-        case "update": return .update(patch: body, filters: filters)
-        case "delete": return .delete(filters: filters)
+        // A write whose conditions cannot be read must never be taken for one without any.
+        case "update" where FilterText.isWhole(conditions): return .update(patch: body, filters: filters)
+        case "delete" where FilterText.isWhole(conditions): return .delete(filters: filters)
         default:
             throw SyncError(
-                .storeCorrupt, "The queue holds a write of a kind this version does not know; nothing was changed.",
+                .storeCorrupt, "The queue holds a write that cannot be read; nothing was changed.",
                 table: row.text(from + 1))
         }
     }

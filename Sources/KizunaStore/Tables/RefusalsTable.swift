@@ -20,20 +20,28 @@ struct RefusalsTable {
 
     let connection: SQLiteConnection
 
+    private static let columns =
+        "id, refused_at, status, code, message, details, hint, depends_on, server_row, \(WriteColumns.names), rowid"
+
+    private static func refusal(_ row: SQLiteStatement) throws(SyncError) -> RefusedEntry {
+        RefusedEntry(
+            entry: try WriteColumns.entry(row, id: row.text(0), from: 9),
+            failure: ServerFailure(
+                status: row.int(2), code: row.optionalText(3), message: row.optionalText(4),
+                details: row.optionalText(5), hint: row.optionalText(6)),
+            dependsOn: row.optionalText(7), serverRow: row.optionalBytes(8).map { RawJSON(unchecked: $0) },
+            refusedAt: Date(timeIntervalSince1970: row.real(1)))
+    }
+
     func all() throws(SyncError) -> [RefusedEntry] {
-        try connection.rows(
-            """
-            SELECT id, refused_at, status, code, message, details, hint, depends_on, server_row, \(WriteColumns.names)
-            FROM refusals ORDER BY refused_at, rowid
-            """
-        ) { (row) throws(SyncError) in
-            RefusedEntry(
-                entry: try WriteColumns.entry(row, id: row.text(0), from: 9),
-                failure: ServerFailure(
-                    status: row.int(2), code: row.optionalText(3), message: row.optionalText(4),
-                    details: row.optionalText(5), hint: row.optionalText(6)),
-                dependsOn: row.optionalText(7), serverRow: row.optionalBytes(8).map { RawJSON(unchecked: $0) },
-                refusedAt: Date(timeIntervalSince1970: row.real(1)))
+        try connection.rows("SELECT \(Self.columns) FROM refusals ORDER BY refused_at, rowid", row: Self.refusal)
+    }
+
+    /// The row a search finds, read on its own: its number, and the refusal unless that cannot be read.
+    func next(_ search: RowSearch) throws(SyncError) -> (row: RefusedEntry?, number: Int64)? {
+        let clause = search.clause("rowid")
+        return try connection.first("SELECT \(Self.columns) FROM refusals \(clause.sql)", clause.value) {
+            (row) throws(SyncError) in (try? Self.refusal(row), row.integer(9 + WriteColumns.count))
         }
     }
 

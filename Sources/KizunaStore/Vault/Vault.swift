@@ -9,8 +9,10 @@ package actor Vault {
     private let executor: any SerialExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Where a damaged file was moved when this vault was opened.
-    package nonisolated let movedAside: String?
+    /// What became of a damaged file that was found when this vault was opened.
+    package nonisolated let damage: VaultDamage?
+    /// Where it was moved.
+    package nonisolated var movedAside: String? { damage?.path }
 
     let connection: SQLiteConnection
     let ticks: TickSource
@@ -38,11 +40,11 @@ package actor Vault {
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
     /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
-    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there;
-    /// `mayShow` tells whether a list shows rows of a table inside those of its own.
+    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there or
+    /// throw to make it fail; `mayShow` tells whether a list shows rows of a table inside those of its own.
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
-        willCommit: (@Sendable () -> Void)? = nil,
+        willCommit: (@Sendable () throws(SyncError) -> Void)? = nil,
         mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false },
         onChange: @escaping @Sendable (VaultChange) -> Void
     ) throws(SyncError) {
@@ -50,11 +52,15 @@ package actor Vault {
             try Self.claim(connection, for: owner)
             // What the app must not lose is read now, so that damage to it shows before anything relies on it.
             _ = try RefusalsTable(connection: connection).all()
-            return try QueueTable(connection: connection).all().count
+            let queue = QueueTable(connection: connection)
+            let waiting = try queue.all().count
+            // Where a page has lost rows without a sign, the index still knows of them.
+            guard try queue.indexedCount() == waiting else { throw StoreFault.damaged }
+            return waiting
         }
         opened.connection.willCommit = willCommit
         connection = opened.connection
-        movedAside = opened.movedAside
+        damage = opened.damage
         depth = opened.found
         self.ticks = ticks
         self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")

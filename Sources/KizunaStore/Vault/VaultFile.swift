@@ -21,20 +21,21 @@ package struct VaultFile: Sendable, Equatable {
     /// mark beside the file, and the next opening looks at the whole of it.
     func open<Found>(
         now: Date, check: (SQLiteConnection) throws(SyncError) -> Found
-    ) throws(SyncError) -> (connection: SQLiteConnection, movedAside: String?, found: Found) {
+    ) throws(SyncError) -> (connection: SQLiteConnection, damage: VaultDamage?, found: Found) {
         guard let path else {
             let (connection, found) = try connect(":memory:", check)
             return (connection, nil, found)
         }
+        try finishRescue(of: path, now: now)
         try prepareFolder(of: path)
         do throws(SyncError) {
             let (connection, found) = try connect(path, check)
             return (connection, nil, found)
         } catch {
             guard error.code == .storeCorrupt else { throw error }
-            let aside = try moveAside(path, now: now)
+            let damage = try rescue(path, now: now)
             let (connection, found) = try connect(path, check)
-            return (connection, aside, found)
+            return (connection, damage, found)
         }
     }
 
@@ -64,7 +65,42 @@ package struct VaultFile: Sendable, Equatable {
             return (connection, found)
         } catch {
             connection.close()
-            throw error
+            // A statement that does not fit the tables meets others than this version made.
+            throw error == StoreFault.unfitting ? StoreFault.damaged : error
+        }
+    }
+
+    // MARK: - Saving what can be read
+
+    private static func saved(of path: String) -> String { path + ".saved" }
+
+    /// Saves the writes that can be read into a new file, moves the damaged one aside, and puts the new one in its place.
+    /// At each moment in between, one of the two files holds the writes; `finishRescue` finds the right one.
+    private func rescue(_ path: String, now: Date) throws(SyncError) -> VaultDamage {
+        let rescue = VaultRescue(path: path, patience: patience)
+        try rescue.write(to: Self.saved(of: path))
+        let aside = try moveAside(path, now: now)
+        try putInPlace(path)
+        return VaultDamage(
+            path: aside, savedWrites: rescue.entries.count, savedRefusals: rescue.refusals.count,
+            isWhole: rescue.isWhole)
+    }
+
+    /// Goes on with a rescue that a kill interrupted: the damaged file was moved aside, the new one not yet in its place.
+    private func finishRescue(of path: String, now: Date) throws(SyncError) {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path), files.fileExists(atPath: Self.saved(of: path)) else { return }
+        // The companions of the damaged file must not be taken for the new one's.
+        _ = try moveAside(path, now: now)
+        try putInPlace(path)
+    }
+
+    private func putInPlace(_ path: String) throws(SyncError) {
+        do {
+            try FileManager.default.moveItem(atPath: Self.saved(of: path), toPath: path)
+        } catch {
+            throw SyncError(
+                .storeCorrupt, "The store file is damaged; what was saved of it waits beside it.", underlying: error)
         }
     }
 

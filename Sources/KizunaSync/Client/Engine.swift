@@ -16,8 +16,8 @@ package final class Engine: ReadContext {
         package var transport: (any WireTransport)?
         /// Keeps vaults in memory.
         package var isInMemory = false
-        /// Called in the last moment before each commit.
-        package var willCommit: (@Sendable () -> Void)?
+        /// Called in the last moment before each commit; throws to make it fail.
+        package var willCommit: (@Sendable () throws(SyncError) -> Void)?
 
         package init() {}
     }
@@ -93,8 +93,12 @@ package final class Engine: ReadContext {
                             EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)
                         }
                     ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
-                    if vault.movedAside != nil {
-                        environment.log.log(LogLine(.error, "A damaged store was moved aside; a new one was started"))
+                    if let damage = vault.damage {
+                        environment.log.log(
+                            LogLine(
+                                .error,
+                                "A damaged store was moved aside; a new one holds the writes that could be read",
+                                ["saved": "\(damage.savedWrites)", "whole": "\(damage.isWhole)"]))
                     }
                     Self.protect(directory, environment.log)
                     return vault
@@ -276,7 +280,7 @@ extension Engine {
                     guard isPresent(handle.generation) else { return }
                     status.pendingCount = pending
                     status.rejectedCount = refused
-                    status.damagedStore = handle.vault.movedAside
+                    status.damage = handle.vault.damage.map { KizunaStoreDamage($0) }
                 }
                 if isPresent(handle.generation) { tellDepth(pending) }
             }
@@ -327,7 +331,7 @@ extension Engine {
                 status.pendingCount = 0
                 status.rejectedCount = 0
                 status.queue = .idle
-                status.damagedStore = nil
+                status.damage = nil
             }
             for read in reads { read.ownerChanged(generation: generation) }
             decodedRows.forget()
@@ -345,6 +349,7 @@ extension Engine {
             noteCounts(of: handle)
             open(.openVault)
             if handle.generation > 1 { events.tell(.ownerChanged) }
+            if let damage = handle.vault.damage { events.tell(.storeDamaged(KizunaStoreDamage(damage))) }
             for read in reads { read.vaultOpened(handle) }
             for feed in feeds { feed.vaultOpened(handle, in: environment) }
             for feed in refusals { feed.vaultOpened(handle, in: environment) }

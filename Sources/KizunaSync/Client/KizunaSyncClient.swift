@@ -90,7 +90,8 @@ public final class KizunaSyncClient: Sendable {
     public func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> {
         KizunaStateSequence { [self] in
             let engine = try engine()
-            let feed = PendingFeed(table: TableID(name: table))
+            let written = TableID(name: table)
+            let feed = PendingFeed(table: written, keyColumns: engine.tables(written).keyColumns)
             let id = try engine.addFeed(feed)
             if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
             return (feed.mailbox, { engine.removeFeed(id) })

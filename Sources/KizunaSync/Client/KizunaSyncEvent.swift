@@ -12,6 +12,9 @@ public enum KizunaSyncEvent: Sendable, Equatable {
     case ownerChanged
     /// A token of another user came while the policy is to block; nothing is sent until `reset()`.
     case resetRequired(reason: String)
+    /// A store was found damaged when it was opened. The first one's is in `syncStatus.damage`, since it is opened before
+    /// anyone can subscribe.
+    case storeDamaged(KizunaStoreDamage)
     /// `create(_:)` was called again: this subscription ends, and one on the new engine can be made.
     case engineReplaced
 }

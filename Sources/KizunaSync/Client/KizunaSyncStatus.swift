@@ -1,3 +1,5 @@
+internal import KizunaStore
+
 /// How the client stands as a whole, for a status line.
 ///
 /// Source: spec reads §13.
@@ -36,8 +38,30 @@ public struct KizunaSyncStatus: Sendable, Equatable {
     public internal(set) var rejectedCount = 0
     /// Whether a token of the store's user is missing, so that nothing is sent. True while the session is restoring, too.
     public internal(set) var needsSession = true
+    /// Set when the store was found damaged as it was opened: where it was moved aside, and what was saved.
+    public internal(set) var damage: KizunaStoreDamage?
     /// Where a damaged store was moved aside when it was opened; a new one was started.
-    public internal(set) var damagedStore: String?
+    public var damagedStore: String? { damage?.path }
+}
+
+/// What became of a store that was found damaged. Cached rows are fetched again; unsent and refused writes were read out of it
+/// as far as that was possible, and are in the new store.
+public struct KizunaStoreDamage: Sendable, Hashable {
+    /// Where the damaged file is kept.
+    public let path: String
+    /// How many waiting writes were saved; they are sent as before.
+    public let savedWrites: Int
+    /// How many refused writes were saved; they wait for a decision as before.
+    public let savedRefusals: Int
+    /// Whether there may have been more, which could not be read: tell the user, or look at the file.
+    public let mayHaveLostWrites: Bool
+
+    init(_ damage: VaultDamage) {
+        path = damage.path
+        savedWrites = damage.savedWrites
+        savedRefusals = damage.savedRefusals
+        mayHaveLostWrites = !damage.isWhole
+    }
 }
 
 extension KizunaSyncStatus.Queue {

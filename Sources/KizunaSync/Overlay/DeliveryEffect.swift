@@ -15,13 +15,18 @@ package struct DeliveryEffect: Sendable {
     }
 
     private let rows: Rows
+    /// Former keys of written rows that have others now.
+    private let former: [RowKey]
 
-    package init(_ rows: Rows) { self.rows = rows }
+    package init(_ rows: Rows, former: [RowKey] = []) {
+        self.rows = rows
+        self.former = former
+    }
 
     /// The keys whose present rows the edit has to be told.
     package var keys: [RowKey] {
         switch rows {
-        case .written(let rows): Array(rows.keys)
+        case .written(let rows): Array(rows.keys) + former
         case .deleted(let keys): keys
         case .untold: []
         }
@@ -40,6 +45,9 @@ package struct DeliveryEffect: Sendable {
             edit.removed = keys.filter { present[$0] != nil }
             if list.beginsFurtherDown || !edit.removed.isEmpty && list.isLimited { edit.becomesStale = true }
         case .written(let rows):
+            edit.removed = former.filter { present[$0] != nil }
+            // The row is still in the list, and where cannot be told.
+            if !edit.removed.isEmpty { edit.becomesStale = true }
             for key in rows.keys.sorted() {
                 guard let row = rows[key] else { continue }
                 if let before = present[key] {

@@ -58,6 +58,8 @@ package struct ListFold: Sendable {
     private var changed: Set<RowKey> = []
     private var hasTouchedKeyless = false
     private var admitted = false
+    /// Whether a queued write may have done something else to the rows shown than was laid over them.
+    package private(set) var isInexact = false
 
     /// Whether a queued write added, changed or removed a row shown.
     package var hasPendingMutations: Bool { !moved.isEmpty || !changed.isEmpty || hasTouchedKeyless }
@@ -118,6 +120,7 @@ package struct ListFold: Sendable {
         changed = []
         hasTouchedKeyless = false
         admitted = false
+        isInexact = false
         guard !facts.refused.isEmpty else { return }
         if hasTwins {
             for at in 0..<slots.end {
@@ -159,7 +162,7 @@ package struct ListFold: Sendable {
     /// Takes the rows of these keys back to the cached ones, and lays the writes that remain for them over again. False
     /// when that does not give what starting anew would; then start anew.
     package mutating func redo(_ keys: Set<RowKey>, with entries: [QueueEntry]) -> Bool {
-        guard hasBase, !hasTwins, !hasTouchedKeyless else { return false }
+        guard hasBase, !hasTwins, !hasTouchedKeyless, !isInexact else { return false }
         for key in keys {
             if case .added(let at)? = place(of: key) { added[at] = nil }
             moved[key] = nil
@@ -193,7 +196,7 @@ package struct ListFold: Sendable {
 
     /// Whether a write touches no rows but those whose keys it names.
     package func isAboutItsKeys(_ entry: QueueEntry) -> Bool {
-        guard !entry.rowKeys.isEmpty else { return false }
+        guard !entry.rowKeys.isEmpty, entry.keyChange(keyColumns: shape.keyColumns) == .none else { return false }
         if case .upsert(_, let onConflict, _) = entry.operation {
             return onConflict.isEmpty || onConflict == shape.keyColumns
         }
@@ -228,6 +231,10 @@ package struct ListFold: Sendable {
             guard let row = elsewhere[key], place(of: key) == nil, condition.holds(for: row) else { continue }
             let before = shape.admits(row)
             let after = row.merging(changes)
+            let former = key
+            let key = newKey(after, changes) ?? key
+            guard key == former || isFree(key) else { continue }
+            elsewhere[former] = nil
             elsewhere[key] = after
             guard before != .yes, shape.admits(after) == .yes, !shape.beginsFurtherDown else { continue }
             append(after, key: key)
@@ -277,12 +284,35 @@ package struct ListFold: Sendable {
 
     private mutating func change(_ at: Place, by changes: [RawJSON.Member]) {
         guard var row = self[at] else { return }
+        let former = row.key
         row.known = row.known.merging(changes)
+        if let key = newKey(row.known, changes), let former, key != former {
+            guard isFree(key) else { return }
+            moved[former] = .gone
+            moved[key] = at
+            elsewhere[former] = nil
+            row.key = key
+        }
         row.json = shape.showsAllColumns ? row.known : shape.merged(row.json, with: changes)
         row.isPending = true
         if let key = row.key { changed.insert(key) } else { hasTouchedKeyless = true }
         self[at] = row
-        if shape.admits(row.known).isAdmitted == false { remove(at) }
+        let truth = shape.admits(row.known)
+        if truth.isAdmitted == false { remove(at) }
+        if truth == .unknown, changes.contains(where: { shape.decidingColumns.contains($0.name) }) { isInexact = true }
+    }
+
+    /// Whether no row of this key is known: the server will not have two, and which of them gives way cannot be told here.
+    private mutating func isFree(_ key: RowKey) -> Bool {
+        guard place(of: key) != nil || elsewhere[key] != nil else { return true }
+        isInexact = true
+        return false
+    }
+
+    /// The key of a row after a change, where the change names a column of it.
+    private func newKey(_ row: RawJSON, _ changes: [RawJSON.Member]) -> RowKey? {
+        guard changes.contains(where: { shape.keyColumns.contains($0.name) }) else { return nil }
+        return row.rowKey(columns: shape.keyColumns)
     }
 
     private mutating func remove(_ at: Place) {
@@ -296,17 +326,22 @@ package struct ListFold: Sendable {
         self[at] = nil
     }
 
-    /// Places of shown rows a write definitely touches.
-    private func matches(_ condition: Condition) -> [Place] {
-        let keys = condition.keys
-        guard keys.isEmpty else {
-            return keys.compactMap { key in
-                guard let at = place(of: key), let row = self[at] else { return nil }
-                return condition.holds(for: row.known) ? at : nil
+    /// Places of shown rows a write definitely touches. One that it may touch besides shows what it may not have any more.
+    private mutating func matches(_ condition: Condition) -> [Place] {
+        let places =
+            condition.keys.isEmpty
+            ? (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
+            : condition.keys.compactMap { place(of: $0) }
+        var found: [Place] = []
+        for at in places {
+            guard let row = self[at] else { continue }
+            switch condition.truth(for: row.known) {
+            case .yes: found.append(at)
+            case .unknown: isInexact = true
+            case .no, .null: break
             }
         }
-        let places = (0..<slots.end).map { Place.based($0) } + (0..<added.end).map { Place.added($0) }
-        return places.filter { at in self[at].map { condition.holds(for: $0.known) } ?? false }
+        return found
     }
 
     /// The key of the shown row an upsert meets by columns other than the primary key.
@@ -335,5 +370,8 @@ private struct Condition {
     }
 
     /// Whether the write definitely touches a row; for one that names keys, a row that carries one of them.
-    func holds(for row: RawJSON) -> Bool { filter.map { $0.evaluate(RowView(row)) == .yes } ?? true }
+    func holds(for row: RawJSON) -> Bool { truth(for: row) == .yes }
+
+    /// Whether the write touches a row, as far as that can be told here.
+    func truth(for row: RawJSON) -> Truth { filter?.evaluate(RowView(row)) ?? .yes }
 }

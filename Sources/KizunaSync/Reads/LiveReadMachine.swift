@@ -49,7 +49,7 @@ package struct LiveReadMachine: Sendable {
     package var isStale: Bool { head?.isStale ?? true }
 
     /// Whether a waiting write may change what is shown and is not laid over it.
-    package var isBehind: Bool { !unfollowed.isEmpty }
+    package var isBehind: Bool { !unfollowed.isEmpty || fold.isInexact }
 
     /// The other tables whose writes concern the read; nil where it shows none.
     package var embedding: (@Sendable (TableID) -> Bool)? { embedded.isEmpty ? nil : embedded.mayShow }

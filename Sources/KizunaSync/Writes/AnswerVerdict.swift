@@ -4,6 +4,10 @@ package import KizunaCore
 package enum AnswerVerdict: Sendable, Equatable {
     /// The server did it.
     case delivered
+    /// The server did some of a request's writes, those of these ids; the others touched no row.
+    case partly(Set<String>)
+    /// Nothing was sent: what the server says of these writes together would not tell them apart.
+    case oneByOne
     /// No verdict yet, and the next request would fare the same: the whole queue waits. A gateway that gave up on the
     /// server does not know whether it did the work.
     case unavailable(retryAfter: Duration?, mayHaveBeenHandled: Bool)
@@ -17,6 +21,8 @@ package enum AnswerVerdict: Sendable, Equatable {
     case duplicate(ServerFailure)
     /// A row refers to one that is not there: it may be one that still waits in the queue.
     case missingReference(ServerFailure)
+    /// An update by key was accepted and touched no row: a refusal, unless an earlier send of it may have been handled.
+    case matchedNothing(ServerFailure)
     case refused(ServerFailure)
 
     /// Judges an answer by its status and the server's error code.

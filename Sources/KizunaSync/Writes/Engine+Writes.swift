@@ -69,6 +69,7 @@ extension Engine {
         entry.isCompactable =
             configuration.compactsUnsentWrites && group == nil && filters.count == keyColumns.count
             && condition.columns.isSubset(of: keyColumns) && !condition.readsUnknownColumns
+            && entry.keyChange(keyColumns: keyColumns) == .none
         return entry
     }
 

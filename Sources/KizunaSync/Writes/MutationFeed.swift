@@ -84,7 +84,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
 package typealias PendingFeed = MutationFeed<QueueEntry, PendingMutation>
 
 extension PendingFeed {
-    package convenience init(table: TableID) {
+    package convenience init(table: TableID, keyColumns: [String]) {
         self.init(
             load: { vault, deliver in try await vault.deliverPending(of: table, deliver) },
             follow: { entries, change in
@@ -96,7 +96,7 @@ extension PendingFeed {
                 if !updated.isEmpty { entries = entries.map { updated[$0.id] ?? $0 } }
                 entries += change.queued.filter { $0.table == table }
                 return true
-            }, show: { PendingMutation($0) })
+            }, show: { PendingMutation($0, keyColumns: keyColumns) })
     }
 }
 

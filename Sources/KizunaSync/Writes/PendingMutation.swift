@@ -22,7 +22,7 @@ public struct PendingMutation: Sendable, Identifiable, Equatable {
     public let table: String
     /// What it does.
     public let operation: Operation
-    /// The primary keys it names, as text; empty for a write by other columns.
+    /// The primary keys it names, as text, those it gives to its rows included; empty for a write by other columns.
     public let rowIDs: [String]
     /// When the app made it, by the device's clock.
     public let createdAt: Date
@@ -31,7 +31,7 @@ public struct PendingMutation: Sendable, Identifiable, Equatable {
     /// A code for what went wrong the last time; never a value.
     public let lastError: String?
 
-    package init(_ entry: QueueEntry) {
+    package init(_ entry: QueueEntry, keyColumns: [String] = []) {
         id = entry.id
         table = entry.table.name
         operation =
@@ -41,7 +41,9 @@ public struct PendingMutation: Sendable, Identifiable, Equatable {
             case .update: .update
             case .delete: .delete
             }
-        rowIDs = entry.rowKeys.map(\.text)
+        var keys = entry.rowKeys
+        if case .moves(let moves) = entry.keyChange(keyColumns: keyColumns) { keys += keys.compactMap { moves[$0] } }
+        rowIDs = keys.map(\.text)
         createdAt = entry.createdAt
         attempts = entry.attempts
         lastError = entry.lastError

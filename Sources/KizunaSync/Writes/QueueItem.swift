@@ -6,6 +6,8 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     /// Something a write touches. Two writes that touch the same thing are sent in queue order (design §5, lanes).
     package enum Token: Hashable, Sendable {
         case row(TableID, RowKey)
+        /// A row of which it must only be sure that it is there: others may be sure of it at the same time.
+        case parent(TableID, RowKey)
         /// Rows that cannot be named: in the way of every write of the table.
         case wholeTable(TableID)
         case group(String)
@@ -17,6 +19,8 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package let tokens: Set<Token>
     /// Writes of equal signature may travel in one request; nil travels alone.
     package let signature: String?
+    /// Most writes of its kind in one request: keys of updates and deletes stand in its URL.
+    package let mostShared: Int
     package let bytes: Int
     /// Rows that exist only if this write is accepted.
     package let creates: Set<RowKey>
@@ -32,8 +36,9 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package var maybeSent: Bool
 
     package init(
-        id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?, bytes: Int,
-        creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil, isKeyMinted: Bool = false,
+        id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?,
+        mostShared: Int = .max, bytes: Int, creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil,
+        isKeyMinted: Bool = false,
         isRepeatable: Bool = true, maybeSent: Bool = false
     ) {
         self.id = id
@@ -41,6 +46,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.table = table
         self.tokens = tokens
         self.signature = signature
+        self.mostShared = mostShared
         self.bytes = bytes
         self.creates = creates
         self.needs = needs
@@ -51,7 +57,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     }
 
     /// Makes an item of a stored entry; `parents` are the rows of other tables it refers to by declared foreign keys.
-    package init(_ entry: QueueEntry, parents: [Token] = []) {
+    package init(_ entry: QueueEntry, keyColumns: [String] = ["id"], parents: [Token] = []) {
         var tokens = Set(parents)
         if let group = entry.group { tokens.insert(.group(group)) }
         if entry.rowKeys.isEmpty, !entry.isServerKeyedInsert { tokens.insert(.wholeTable(entry.table)) }
@@ -68,15 +74,34 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
             signature = "upsert \(onConflict) \(ignores) \(Self.columns(row))"
             creates = Set(entry.rowKeys)
             bytes = row.bytes.count
-        case .update(let patch, _): bytes = patch.bytes.count
-        case .delete: break
+        case .update(let patch, _):
+            bytes = patch.bytes.count
+            if entry.plainKeyFilter(keyColumns: keyColumns) != nil, keyColumns.allSatisfy({ patch.member($0) == nil }) {
+                signature = "update \(patch.text)"
+            }
+        case .delete:
+            if entry.plainKeyFilter(keyColumns: keyColumns) != nil { signature = "delete" }
+        }
+        var needs = creates.isEmpty ? Set(entry.rowKeys) : []
+        switch entry.keyChange(keyColumns: keyColumns) {
+        case .none: break
+        case .moves(let moves):
+            // What is written under the new key needs this write, as it would need the insert of that row.
+            creates = Set(moves.values)
+            needs = Set(entry.rowKeys)
+            for key in moves.values { tokens.insert(.row(entry.table, key)) }
+        case .untold: tokens.insert(.wholeTable(entry.table))
         }
         self.init(
             id: entry.id, sequence: entry.sequence, table: entry.table, tokens: tokens,
-            signature: entry.group == nil ? signature : nil, bytes: bytes, creates: creates,
-            needs: creates.isEmpty ? Set(entry.rowKeys) : [], group: entry.group,
+            signature: entry.group == nil ? signature : nil, mostShared: creates.isEmpty ? Self.mostKeys : .max,
+            bytes: bytes, creates: creates,
+            needs: needs, group: entry.group,
             isKeyMinted: entry.isKeyMinted, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
     }
+
+    /// A UUID takes 37 bytes of the URL, and a common proxy takes 4 KiB.
+    private static let mostKeys = 100
 
     /// Rows with other columns may not share a request: an absent column would become null instead of its default.
     private static func columns(_ row: RawJSON) -> String {
@@ -85,6 +110,29 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
 }
 
 extension QueueEntry {
+    /// The key column and the key of an update or delete of one row, where it names it by nothing else and in letters,
+    /// digits, `-` and `_`, so that it can stand in a list of keys.
+    package func plainKeyFilter(keyColumns: [String]) -> (column: String, key: RowKey)? {
+        guard keyColumns.count == 1, rowKeys.count == 1 else { return nil }
+        let conditions: [Filter]
+        switch operation {
+        case .update(_, let filters), .delete(let filters): conditions = filters
+        case .insert, .upsert: return nil
+        }
+        let (column, key) = (keyColumns[0], rowKeys[0])
+        guard conditions.count == 1, conditions[0].name == column,
+            RowKey(components: [String(conditions[0].value.dropFirst(3))]) == key, conditions[0].value.hasPrefix("eq."),
+            !key.text.isEmpty,
+            key.text.utf8.allSatisfy({ byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            })
+        else { return nil }
+        return (column, key)
+    }
+
     /// An insert whose key the server makes: it touches no row that another write could name.
     package var isServerKeyedInsert: Bool {
         if case .insert = operation { rowKeys.isEmpty } else { false }

@@ -118,19 +118,9 @@ package struct QueueMachine: Sendable {
         case commit(Int)
     }
 
-    /// How far the queue was looked through for what may start, and what stands in the way of what comes behind.
-    private struct Scan: Sendable {
-        var position: Int
-        var blocked: Set<QueueItem.Token> = []
-        var blockedTables: Set<TableID> = []
-        var isAnythingBefore = false
-        /// Items looked at; what tests hold against the length of the queue.
-        var steps = 0
-    }
-
     private var order = QueueOrder()
     /// Kept while nothing but new writes comes, so that one more is looked at alone.
-    private var scan: Scan?
+    private var scan: QueueScan?
     private var tracked: [String: Tracked] = [:]
     private var flights: [Int: Flight] = [:]
     private var timers: [Int: TimerUse] = [:]
@@ -230,7 +220,7 @@ extension QueueMachine {
             if flights.isEmpty { startTimer(.everything, Self.blindProbe, &effects) }
             return
         }
-        var at = scan ?? Scan(position: order.start)
+        var at = scan ?? QueueScan(position: order.start)
         scan = nil
         at.steps = 0
         var busy = flights.count
@@ -240,10 +230,10 @@ extension QueueMachine {
             at.steps += 1
             let isFree =
                 entry.state == .waiting && !(entry.isStrict && at.isAnythingBefore)
-                && !Self.conflicts(entry.item.tokens, with: at)
+                && !at.isInTheWay(of: entry.item.tokens)
             if isFree, entry.item.maybeSent, !entry.item.isRepeatable {
                 giveUp(id, &effects)
-                Self.block(entry.item.tokens, &at)
+                at.block(entry.item.tokens)
                 busy += 1
             } else if isFree {
                 let ids = batch(startingAt: at, entry)
@@ -252,12 +242,12 @@ extension QueueMachine {
                 for member in ids {
                     tracked[member]?.state = .sending(lastID)
                     tracked[member]?.item.maybeSent = true
-                    Self.block(tracked[member]?.item.tokens ?? [], &at)
+                    at.block(tracked[member]?.item.tokens ?? [])
                 }
                 busy += 1
                 effects.append(.send(flight: lastID, ids: ids))
             } else {
-                Self.block(entry.item.tokens, &at)
+                at.block(entry.item.tokens)
             }
             at.isAnythingBefore = true
         }
@@ -276,47 +266,29 @@ extension QueueMachine {
 
     /// The items that travel with the one the scan has reached: those right behind it of the same kind, until a bound or
     /// a write that is not free.
-    private func batch(startingAt scan: Scan, _ first: Tracked) -> [String] {
+    private func batch(startingAt scan: QueueScan, _ first: Tracked) -> [String] {
         guard let signature = first.item.signature else { return [first.item.id] }
         var ids = [first.item.id]
         var bytes = first.item.bytes
-        var limit = min(limits.batchRows, first.batchLimit)
-        var tokens = first.item.tokens
+        var limit = min(limits.batchRows, first.batchLimit, first.item.mostShared)
+        // Rows that cannot be named are in nobody's way within one statement: the server refuses one that meets a row twice.
+        let table = QueueItem.Token.wholeTable(first.item.table)
+        var tokens = first.item.tokens.subtracting([table])
         for position in (scan.position + 1)..<max(scan.position + 1, order.end) {
             guard let id = order[position] else { continue }
             guard let next = tracked[id], next.state == .waiting, !next.isStrict, next.item.signature == signature,
-                next.item.table == first.item.table, next.item.tokens.isDisjoint(with: tokens),
+                next.item.table == first.item.table,
+                !next.item.tokens.contains(where: { $0 != table && QueueScan.isInTheWay(tokens, of: $0) }),
                 next.item.maybeSent == first.item.maybeSent,
-                !Self.conflicts(next.item.tokens, with: scan)
+                !scan.isInTheWay(of: next.item.tokens)
             else { break }
             limit = min(limit, next.batchLimit)
             bytes += next.item.bytes
             guard ids.count + 1 <= limit, bytes <= limits.batchBytes else { break }
             ids.append(id)
-            tokens.formUnion(next.item.tokens)
+            tokens.formUnion(next.item.tokens.subtracting([table]))
         }
         return ids
-    }
-
-    private static func conflicts(_ tokens: Set<QueueItem.Token>, with scan: Scan) -> Bool {
-        tokens.contains { token in
-            if scan.blocked.contains(token) { return true }
-            switch token {
-            case .row(let table, _): return scan.blocked.contains(.wholeTable(table))
-            case .wholeTable(let table): return scan.blockedTables.contains(table)
-            case .group: return false
-            }
-        }
-    }
-
-    private static func block(_ tokens: Set<QueueItem.Token>, _ scan: inout Scan) {
-        scan.blocked.formUnion(tokens)
-        for token in tokens {
-            switch token {
-            case .row(let table, _), .wholeTable(let table): scan.blockedTables.insert(table)
-            case .group: break
-            }
-        }
     }
 
     private func maybeSent(_ ids: [String]) -> [String: Bool] {
@@ -335,6 +307,12 @@ extension QueueMachine {
         case .delivered:
             failures = 0
             settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
+        case .partly(let done):
+            failures = 0
+            partly(number, flight, done, &effects)
+        case .oneByOne:
+            for id in flight.ids { tracked[id]?.batchLimit = 1 }
+            release(number, mayHaveBeenHandled: false, reason: "one at a time", &effects)
         case .unavailable(let retryAfter, let mayHaveBeenHandled):
             release(number, mayHaveBeenHandled: mayHaveBeenHandled, reason: "unavailable", &effects)
             backOff(retryAfter, jitter, &effects)
@@ -356,12 +334,12 @@ extension QueueMachine {
             failures = 0
             for id in flight.ids { tracked[id]?.isStrict = true }
             release(number, mayHaveBeenHandled: false, reason: "waits for the rows it refers to", &effects)
-        case .refused(let failure)
-        where failure.code == ServerFailure.noRowMatchedCode && flight.before.values.allSatisfy { $0 }:
+        case .matchedNothing where flight.before.values.allSatisfy { $0 }:
             // It has been sent before, so the row may be as the write left it, and its conditions hold no more.
             failures = 0
             settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
-        case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure), .refused(let failure):
+        case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure),
+            .matchedNothing(let failure), .refused(let failure):
             failures = 0
             refused(number, flight, failure, &effects)
         }
@@ -395,8 +373,36 @@ extension QueueMachine {
             number, mayHaveBeenHandled: mayHaveBeenHandled, reason: failure.code ?? "HTTP \(failure.status)", &effects)
         for id in flight.ids {
             tracked[id]?.state = .parked
-            startTimer(.item(id), RetrySchedule.refresh.wait(afterFailure: most).jittered(jitter), &effects)
+            // Where something in between spoke, such as the login page of a network, it may be gone in a minute.
+            let step = failure.status < 500 && most > 1 ? most + 2 : most
+            startTimer(.item(id), RetrySchedule.refresh.wait(afterFailure: step).jittered(jitter), &effects)
         }
+    }
+
+    /// Those that did their work are done; of each other one the server is asked for a verdict of its own.
+    private mutating func partly(
+        _ number: Int, _ flight: Flight, _ done: Set<String>, _ effects: inout [Effect]
+    ) {
+        let rest = flight.ids.filter { !done.contains($0) }
+        for id in rest {
+            tracked[id]?.batchLimit = 1
+            tracked[id]?.state = .waiting
+            tracked[id]?.item.maybeSent = flight.before[id] ?? false
+        }
+        if !rest.isEmpty {
+            effects.append(
+                .noteFailure(
+                    ids: rest,
+                    maybeSent: Dictionary(uniqueKeysWithValues: rest.map { ($0, flight.before[$0] ?? false) }),
+                    reason: "touched no row"))
+        }
+        let delivered = flight.ids.filter { done.contains($0) }
+        guard !delivered.isEmpty else {
+            flights[number] = nil
+            return
+        }
+        flights[number]?.ids = delivered
+        settle(number, .commitDelivered(flight: number, ids: delivered), &effects)
     }
 
     private mutating func verified(_ number: Int, _ present: Set<String>, _ effects: inout [Effect]) {

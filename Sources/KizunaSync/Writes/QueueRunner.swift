@@ -151,11 +151,11 @@ package final class QueueRunner: Sendable {
         case .insert(let row), .upsert(let row, _, _), .update(let row, _):
             for (column, table) in references.sorted(by: { $0.key < $1.key }) {
                 guard let value = row.member(column)?.scalarText else { continue }
-                parents.append(.row(table, RowKey(components: [value])))
+                parents.append(.parent(table, RowKey(components: [value])))
             }
         case .delete: break
         }
-        return QueueItem(entry, parents: parents)
+        return QueueItem(entry, keyColumns: context.tables(entry.table).keyColumns, parents: parents)
     }
 
     private func isSettling(_ id: String) -> Bool {
@@ -267,14 +267,6 @@ package final class QueueRunner: Sendable {
 
 // MARK: - Sending
 
-/// What came back with an accepted flight.
-private struct FlightAnswer: Sendable {
-    var rows: DeliveryEffect.Rows
-    var byID: [String: [RawJSON]]
-    var touched: Int?
-    var settled: Set<String>
-}
-
 extension QueueRunner {
     private func send(_ flight: Int, _ ids: [String]) async {
         let entries: [QueueEntry]
@@ -288,6 +280,9 @@ extension QueueRunner {
         guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
             // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
+        }
+        if entries.count > 1, first.isKeyed, state.withLock({ $0.silentTables.contains(first.table) }) {
+            return step(.answered(flight: flight, .oneByOne, jitter: jitter))
         }
         do {
             let credentials = context.credentials(generation: handle.generation)
@@ -304,8 +299,10 @@ extension QueueRunner {
                         entries, response, isSilent: isSilent, context.tables(first.table).keyColumns)
                 else { throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST") }
                 state.withLock { $0.answers[flight] = answer }
-                if answer.touched == 0, await touchedNothing(first) {
-                    verdict = .refused(.noRowMatched(status: response.status))
+                if entries.count > 1, first.isKeyed {
+                    verdict = await judge(shared: entries, flight, answer)
+                } else if answer.touched == 0 {
+                    verdict = await judge(untouched: first, flight, response.status)
                 }
             }
             noteRetryAfter(verdict)
@@ -328,7 +325,8 @@ extension QueueRunner {
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
             WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
-        guard !isSilent, response.failure.code == "42501" else {
+        let isShared = entries.count > 1 && entries[0].isKeyed
+        guard !isSilent, !isShared, response.failure.code == "42501" else {
             return (response, isSilent)
         }
         isSilent = true
@@ -340,14 +338,66 @@ extension QueueRunner {
         return (second, isSilent)
     }
 
-    /// Whether an update or delete by key that touched no row did not do its work. An update of a row that is not there
-    /// did not. A delete did not when the row is still to be seen: row level security hides its refusals so.
-    private func touchedNothing(_ entry: QueueEntry) async -> Bool {
-        guard !entry.rowKeys.isEmpty else { return false }
+    /// Which of several updates or deletes in one request did their work: those whose rows came back, and deletes of rows
+    /// that are not there. Each other one is then sent on its own.
+    private func judge(shared entries: [QueueEntry], _ flight: Int, _ answer: FlightAnswer) async -> AnswerVerdict {
+        var done = Set(entries.filter { answer.byID[$0.id]?.isEmpty == false }.map(\.id))
+        let untouched = entries.filter { !done.contains($0.id) }
+        var gone: [RowKey] = []
+        if !untouched.isEmpty, case .delete = entries[0].operation, let there = await rows(of: untouched) {
+            for entry in untouched where entry.rowKeys.allSatisfy({ !there.contains($0) }) {
+                done.insert(entry.id)
+                gone += entry.rowKeys
+            }
+        }
+        state.withLock { state in
+            state.answers[flight]?.settled = done
+            if case .deleted(let keys)? = state.answers[flight]?.rows {
+                state.answers[flight]?.rows = .deleted(keys + gone)
+            }
+        }
+        return done.count == entries.count ? .delivered : .partly(done)
+    }
+
+    /// The keys of those rows of these writes that are to be seen; nil when the server could not be asked.
+    private func rows(of entries: [QueueEntry]) async -> Set<RowKey>? {
+        let facts = context.tables(entries[0].table)
+        let credentials = context.credentials(generation: handle.generation)
+        guard credentials.isSettled,
+            let request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns),
+            let response = try? await context.gateway.read(request, as: credentials, while: isStillOwner),
+            let answer = try? AnswerRows(response, to: request, keyColumns: facts.keyColumns)
+        else { return nil }
+        return Set(answer.rows.compactMap(\.key))
+    }
+
+    /// What it means that a write touched no row. An update by key of a row that is not there did not do its work, unless it
+    /// did it before and its conditions hold no more. A delete did not when the row is still to be seen: row level
+    /// security hides its refusals so.
+    private func judge(untouched entry: QueueEntry, _ flight: Int, _ status: Int) async -> AnswerVerdict {
+        guard !entry.rowKeys.isEmpty else { return .delivered }
         switch entry.operation {
-        case .update: return true
-        case .delete: return await serverRow(of: entry) != nil
-        case .insert, .upsert: return false
+        case .insert, .upsert: return .delivered
+        case .delete: return await serverRow(of: entry) == nil ? .delivered : .refused(.noRowMatched(status: status))
+        case .update:
+            let keyColumns = context.tables(entry.table).keyColumns
+            guard case .moves(let moves) = entry.keyChange(keyColumns: keyColumns), let move = moves.first,
+                moves.count == 1, let request = TableRequest.row(move.value, of: entry.table, keyColumns: keyColumns)
+            else { return .matchedNothing(.noRowMatched(status: status)) }
+            // Its earlier self is known by the key it gave the row.
+            do {
+                guard let row = try await row(of: request, context.tables(entry.table)) else {
+                    return .refused(.noRowMatched(status: status))
+                }
+                state.withLock { state in
+                    state.answers[flight]?.rows = .written([move.value: row])
+                    state.answers[flight]?.former = [move.key]
+                    state.answers[flight]?.byID = [entry.id: [row]]
+                }
+            } catch {
+                // The lists are fetched again then.
+            }
+            return .matchedNothing(.noRowMatched(status: status))
         }
     }
 
@@ -403,7 +453,7 @@ extension QueueRunner {
                 for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }
                 return
             }
-            let effect = DeliveryEffect(answer?.rows ?? .untold)
+            let effect = DeliveryEffect(answer?.rows ?? .untold, former: answer?.former ?? [])
             let context = context
             try await handle.vault.settle(
                 ids, table: first.table, rows: answer?.byID ?? [:], keys: effect.keys
@@ -469,82 +519,9 @@ extension QueueRunner {
     }
 }
 
-extension FlightAnswer {
-    /// Reads the rows an accepted write sent back; nil where the answer is not PostgREST's own: rows where rows were asked
-    /// for, else nothing. The login page of a network answers 200 too, and it has written no row.
-    init?(_ entries: [QueueEntry], _ response: WireResponse, isSilent: Bool, _ keyColumns: [String]) {
-        var answered: [RawJSON]?
-        if response.body.isEmpty {
-            guard isSilent || response.status == 201 || response.status == 204 else { return nil }
-        } else {
-            guard !isSilent, let rows = try? RawJSON(validating: response.body).arrayElements() else { return nil }
-            answered = rows
-        }
-        settled = Set(entries.map(\.id))
-        byID = [:]
-        rows = .untold
-        if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
-        guard let answered else { return }
-        touched = answered.count
-        var byKey: [RowKey: RawJSON] = [:]
-        for row in answered {
-            guard let key = row.rowKey(columns: keyColumns) else { return }
-            byKey[key] = row
-        }
-        let isDelete = entries.contains { if case .delete = $0.operation { true } else { false } }
-        rows = isDelete ? .deleted(Array(byKey.keys)) : .written(byKey)
-        if isDelete, let entry = entries.first, !entry.rowKeys.isEmpty {
-            // A row that was gone already is gone all the same.
-            rows = .deleted(entry.rowKeys)
-        }
-        for entry in entries {
-            byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
-        }
-    }
-}
-
 extension NetworkState {
     /// Whether something that was in the way is no more.
     fileprivate func isBetter(than other: NetworkState) -> Bool {
         isPathUp && !other.isPathUp || isEnabled && !other.isEnabled
     }
-}
-
-extension QueueEntry {
-    fileprivate var isUpdate: Bool {
-        if case .update = operation { true } else { false }
-    }
-}
-
-extension WireResponse {
-    /// What an error answer says. The body of a success is not looked at: it may hold many rows.
-    fileprivate var failure: ServerFailure {
-        ServerFailure(status: status, body: (200..<300).contains(status) ? [] : body)
-    }
-}
-
-extension ServerFailure {
-    /// Whether a duplicate is one of this row's primary key, by PostgreSQL's own sentence. Where row level security makes
-    /// it keep the key to itself, the usual name of the constraint tells, if the request held one row alone.
-    fileprivate func isAbout(_ key: RowKey, _ keyColumns: [String], tableOfTheOnlyRow table: String?) -> Bool {
-        guard keyColumns.count == 1 else { return false }
-        if let details { return details == "Key (\(keyColumns[0]))=(\(key.text)) already exists." }
-        return table.map { constraint == "\($0)_pkey" } ?? false
-    }
-
-    /// A write that may have been handled, cannot be sent again without being done twice, and names no row to ask for.
-    package static let outcomeUnknown = ServerFailure(
-        status: 0, code: outcomeUnknownCode, message: "it is not known whether the server did this write")
-
-    /// The code of a write of which nobody knows whether the server did it. It is this package's own.
-    public static let outcomeUnknownCode = "KZ002"
-
-    /// An update or delete by key that the server accepted and that touched no row: the row is not there, its conditions
-    /// did not hold, or row level security hides it.
-    package static func noRowMatched(status: Int) -> ServerFailure {
-        ServerFailure(status: status, code: noRowMatchedCode, message: "no row matched the write")
-    }
-
-    /// The code of a write that was accepted and touched no row. It is this package's own, since PostgREST has none.
-    public static let noRowMatchedCode = "KZ001"
 }

@@ -23,18 +23,33 @@ package enum WriteRequest {
                 resolution: ignoresDuplicates ? .ignore : .merge, returning: returning)
         case .update(let patch, let filters):
             body = patch.bytes
-            request = WriteWire.update(schema: schema, table: table, filters: filters.items, returning: returning)
+            request = WriteWire.update(
+                schema: schema, table: table, filters: keyList(of: entries) ?? filters.items, returning: returning)
         case .delete(let filters):
             body = nil
-            request = WriteWire.delete(schema: schema, table: table, filters: filters.items, returning: returning)
+            request = WriteWire.delete(
+                schema: schema, table: table, filters: keyList(of: entries) ?? filters.items, returning: returning)
         }
         return WireRequest(method: request.method, url: request.target, headers: request.headers, body: body)
     }
 
+    /// One filter for the rows that several updates or deletes name by their keys alone; nil for a single one.
+    private static func keyList(of entries: [QueueEntry]) -> [QueryItem]? {
+        guard entries.count > 1, let first = entries.first, let column = first.soleFilter?.name else { return nil }
+        return [QueryItem(column, "in.(\(entries.flatMap(\.rowKeys).map(\.text).joined(separator: ",")))")]
+    }
+
     /// Whether these may travel in one request: rows with the same columns, since a column that one row lacks would
-    /// become null, and one that the first row lacks would be dropped.
+    /// become null, and one that the first row lacks would be dropped; or updates of the same values, or deletes, of rows
+    /// they name by their keys alone.
     package static func canShare(_ entries: [QueueEntry]) -> Bool {
-        guard entries.count > 1 else { return true }
+        guard entries.count > 1, let first = entries.first else { return true }
+        if let filter = first.soleFilter {
+            return entries.allSatisfy { entry in
+                entry.table == first.table && entry.isSameChange(as: first)
+                    && entry.plainKeyFilter(keyColumns: [filter.name]) != nil
+            }
+        }
         let named = entries.map { entry -> Set<String>? in
             switch entry.operation {
             case .insert(let row), .upsert(let row, _, _): columns(row)
@@ -60,7 +75,42 @@ package enum WriteRequest {
     }
 }
 
+extension QueueEntry {
+    /// The condition of an update or delete that has one.
+    fileprivate var soleFilter: Filter? {
+        switch operation {
+        case .update(_, let filters), .delete(let filters): filters.count == 1 ? filters[0] : nil
+        case .insert, .upsert: nil
+        }
+    }
+
+    /// Whether two updates set the same values, or both are deletes.
+    fileprivate func isSameChange(as other: QueueEntry) -> Bool {
+        switch (operation, other.operation) {
+        case (.delete, .delete): true
+        case (.update(let patch, _), .update(let values, _)): patch == values
+        default: false
+        }
+    }
+}
+
 extension TableRequest {
+    /// The request for the rows of these writes, which name them by their keys alone.
+    package static func rows(of entries: [QueueEntry], keyColumns: [String]) -> TableRequest? {
+        guard let first = entries.first, let column = keyColumns.first else { return nil }
+        var request = TableRequest(schema: first.table.schema, table: first.table.name)
+        request.append(column, "in.(\(entries.flatMap(\.rowKeys).map(\.text).joined(separator: ",")))")
+        return request
+    }
+
+    /// The request for the row of a key; nil where the key is none of these columns.
+    package static func row(_ key: RowKey, of table: TableID, keyColumns: [String]) -> TableRequest? {
+        guard let values = key.components(count: keyColumns.count) else { return nil }
+        var request = TableRequest(schema: table.schema, table: table.name)
+        for item in WriteWire.keyFilters(Array(zip(keyColumns, values))) { request.append(item.name, item.value) }
+        return request
+    }
+
     /// The request for the one row a queued write names by its key; nil where it names none.
     package static func row(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
         guard entry.rowKeys.count == 1 else { return nil }

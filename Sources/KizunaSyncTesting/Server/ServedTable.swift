@@ -34,6 +34,14 @@ struct ServedTable {
         asked = nil
     }
 
+    /// Gives a row another key; it keeps its place.
+    mutating func move(_ key: RowKey, to other: RowKey, as row: RawJSON) {
+        rows[key] = nil
+        rows[other] = row
+        order = order.map { $0 == key ? other : $0 }
+        asked = nil
+    }
+
     mutating func remove(_ key: RowKey) {
         rows[key] = nil
         asked = nil

@@ -78,7 +78,7 @@ struct ServedWrite {
             let whole = try completed(given)
             let key = try self.key(of: whole)
             try ensurePolicy(whole)
-            try ensureValid(whole, key: key, isNew: true)
+            try ensureValid(whole, key: key, before: nil)
             table.add(whole, key: key)
             note(.insert, key, whole)
             written.append(whole)
@@ -93,12 +93,14 @@ struct ServedWrite {
             let after = row.merging((try? patch.objectMembers()) ?? [])
             try ensureKnownColumns(patch)
             let key = try self.key(of: after)
-            guard key == before else {
-                throw SimulatedRefusal(501, code: "SIM03", message: "The simulated server changes no primary key.")
-            }
             try ensurePolicy(after)
-            try ensureValid(after, key: key, isNew: false)
-            table.change(key, to: after)
+            try ensureValid(after, key: key, before: before)
+            if key == before {
+                table.change(key, to: after)
+            } else {
+                try ensureUnreferred(before)
+                table.move(before, to: key, as: after)
+            }
             note(.update, key, after)
             written.append(after)
         }
@@ -108,19 +110,23 @@ struct ServedWrite {
     mutating func delete(_ rows: [RawJSON]) throws(SimulatedRefusal) {
         for row in rows {
             let key = try self.key(of: row)
-            for (other, referring) in tables {
-                for (column, target) in referring.facts.references
-                where target == name.name && other.schema == name.schema {
-                    guard referring.all.contains(where: { $0.member(column)?.scalarText == key.text }) else { continue }
-                    throw SimulatedRefusal(
-                        409, code: "23503",
-                        message:
-                            "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(other.name)_\(column)_fkey\" on table \"\(other.name)\""
-                    )
-                }
-            }
+            try ensureUnreferred(key)
             table.remove(key)
             note(.delete, key, row)
+        }
+    }
+
+    private func ensureUnreferred(_ key: RowKey) throws(SimulatedRefusal) {
+        for (other, referring) in tables {
+            for (column, target) in referring.facts.references
+            where target == name.name && other.schema == name.schema {
+                guard referring.all.contains(where: { $0.member(column)?.scalarText == key.text }) else { continue }
+                throw SimulatedRefusal(
+                    409, code: "23503",
+                    message:
+                        "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(other.name)_\(column)_fkey\" on table \"\(other.name)\""
+                )
+            }
         }
     }
 
@@ -223,11 +229,12 @@ struct ServedWrite {
             message: "new row violates row-level security policy for table \"\(name.name)\"")
     }
 
-    private func ensureValid(_ row: RawJSON, key: RowKey, isNew: Bool) throws(SimulatedRefusal) {
+    /// `before` is the key the row had, nil for a new one.
+    private func ensureValid(_ row: RawJSON, key: RowKey, before: RowKey?) throws(SimulatedRefusal) {
         if let refusal = table.facts.check?(SimulatedRow(value: row)) { throw refusal }
-        if isNew, table.rows[key] != nil { throw duplicate(row, table.facts.primaryKey, "\(name.name)_pkey") }
+        if key != before, table.rows[key] != nil { throw duplicate(row, table.facts.primaryKey, "\(name.name)_pkey") }
         for columns in table.facts.uniqueColumns {
-            guard let twin = twin(of: row, in: columns), table.key(of: twin) != key else { continue }
+            guard let twin = twin(of: row, in: columns), table.key(of: twin) != before ?? key else { continue }
             throw duplicate(row, columns, "\(name.name)_\(columns.joined(separator: "_"))_key")
         }
         for (column, target) in table.facts.references.sorted(by: { $0.key < $1.key }) {

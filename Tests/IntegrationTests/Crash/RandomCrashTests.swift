@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: 0..<4)
     func nothingIsLostOrDoneTwice(part: UInt64) async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
-            for seed in RandomCrashTests.seeds(default: 300) where seed % 4 == part {
+            for seed in RandomCrashTests.seeds(default: 500) where seed % 4 == part {
                 try await RandomCrash(seed: 1_000 + seed).run(on: backend)
             }
         }

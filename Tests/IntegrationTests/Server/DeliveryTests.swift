@@ -67,6 +67,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, FaultAction.dropRequest, .dropAnswer])
+    func anUpdateThatGivesTheRowAnotherKey(_ fault: FaultAction?) async throws {
+        try await SharedCluster.withBackend(CrashScene.schema) { backend in
+            let device = try await Device(backend)
+            try await device.notes.insert(Note(id: noteKey(1), title: "first")).delivered()
+            _ = try await device.pull()
+            if let fault { backend.control.add(FaultRule(fault, method: "PATCH", path: "/rest/v1/notes")) }
+            try await device.client.disableNetwork()
+            let move = try await device.notes.update(["id": noteKey(2)]).eq("id", value: noteKey(1)).execute()
+            let rename = try await device.notes.update(["title": "second"]).eq("id", value: noteKey(2)).execute()
+            #expect(try await device.shown() == [Note(id: noteKey(2), title: "second")])
+            try await device.client.enableNetwork()
+            #expect(try await move.delivered().decode(as: Note.self).map(\.id) == [noteKey(2)])
+            try await rename.delivered()
+            let rows = try await backend.query("SELECT id, title FROM notes")
+            #expect(rows == [["id": noteKey(2), "title": "second"]])
+            #expect(try await device.rejected().isEmpty)
+            #expect(try await device.pull() == [Note(id: noteKey(2), title: "second")])
+            await device.client.close()
+        }
+    }
+
+    @Test func aKeyThatIsTakenIsRefusedWhateverBecameOfTheFirstSend() async throws {
+        try await SharedCluster.withBackend(CrashScene.schema) { backend in
+            let device = try await Device(backend)
+            let notes = (1...2).map { Note(id: noteKey($0), title: "n\($0)") }
+            try await device.notes.insert(notes).delivered()
+            backend.control.add(FaultRule(.dropRequest, method: "PATCH", path: "/rest/v1/notes"))
+            let move = try await device.notes.update(["id": noteKey(2)]).eq("id", value: noteKey(1)).execute()
+            let error = await #expect(throws: SyncError.self) { try await move.delivered() }
+            #expect(error?.server?.code == "23505")
+            #expect(try await device.pull() == notes)
+            await device.client.close()
+        }
+    }
+
     @Test func tooLargeARequestIsSentInParts() async throws {
         try await SharedCluster.withBackend(Schemas.notes, settings: LocalSettings(bodyLimit: 4_000)) { backend in
             let device = try await Device(backend)

@@ -22,6 +22,29 @@ import Testing
         await vault.close()
     }
 
+    /// A lock that comes in the middle of what the owner's own file does, and one that is there when it opens.
+    @Test func aStoreThatIsHeldWhileItOpensIsNotTakenForDamaged() async throws {
+        let scene = try StoreScene()
+        let vault = try scene.open()
+        _ = try await vault.enqueue([try insertion("a")], limit: 10)
+        await vault.close()
+        let other = try RawStore(scene.path)
+        try other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try other.execute("BEGIN EXCLUSIVE")
+        #expect(throws: SyncError.self) { try scene.open() }
+        do {
+            _ = try scene.open()
+        } catch let error as SyncError {
+            #expect(error.code == .storeBusy)
+        }
+        try other.execute("ROLLBACK")
+        other.close()
+        let again = try scene.open()
+        #expect(again.damage == nil)
+        #expect(try await again.pendingEntries().map(\.id) == ["insert-a"])
+        await again.close()
+    }
+
     @Test func twoConnectionsTakeTurns() async throws {
         let scene = try StoreScene()
         let first = try scene.open(patience: .seconds(5))

@@ -26,6 +26,12 @@ import Testing
             Fault(operation: .write, code: SQLITE_IOERR | (3 << 8), isLasting: false, expected: .storage),
             Fault(operation: .sync, code: SQLITE_IOERR | (4 << 8), isLasting: true, expected: .storage),
             Fault(operation: .read, code: SQLITE_IOERR | (1 << 8), isLasting: false, expected: .storage),
+            Fault(operation: .lock, code: SQLITE_BUSY, isLasting: false, expected: .storeBusy),
+            Fault(operation: .lock, code: SQLITE_BUSY, isLasting: true, expected: .storeBusy),
+            // In the middle of a transaction: at each page a statement reads, and at each frame a commit writes.
+            Fault(operation: .read, code: SQLITE_BUSY, isLasting: false, expected: .storeBusy),
+            Fault(operation: .write, code: SQLITE_BUSY, isLasting: false, expected: .storeBusy),
+            Fault(operation: .sync, code: SQLITE_BUSY, isLasting: true, expected: .storeBusy),
         ]
     }
 
@@ -68,6 +74,33 @@ import Testing
             try #require(number < 200, "the deed does not come to an end")
         }
         if fault.operation != .read { #expect(number > 1, "nothing of \(deed) could fail") }
+    }
+
+    /// Another connection holds the store while each deed is begun.
+    @Test(arguments: Deed.allCases)
+    func aHeldStoreLeavesADeedUndone(_ deed: Deed) async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        let vault = try scene.open()
+        let before = try await fingerprint(vault)
+        let count = scene.changes.count
+        let other = try RawStore(scene.path)
+        try other.execute("BEGIN IMMEDIATE")
+        let outcome = await Result { try await perform(deed, vault, scene) }
+        guard case .failure(let error) = outcome else {
+            Issue.record("\(deed) went past the lock")
+            return
+        }
+        #expect((error as? SyncError)?.code == .storeBusy)
+        #expect(scene.changes.count == count)
+        try other.execute("ROLLBACK")
+        other.close()
+        #expect(try await fingerprint(vault) == before)
+        try await expectMemoryAgrees(vault, scene, "\(deed)")
+        try await perform(deed, vault, scene)
+        let after = try await fingerprint(vault)
+        #expect(after != before || deed == .stale)
+        await vault.close()
     }
 
     /// What is kept in memory shows in the depth that the next change tells, and in the rows known by key.

@@ -23,13 +23,41 @@ import Testing
         let aside = try #require(vault.movedAside)
         #expect(aside.hasPrefix(scene.path + ".damaged-"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == damaged)
-        #expect(try await vault.pendingEntries().isEmpty)
-        _ = try await vault.enqueue([try insertion("new")], limit: 10)
+        let saved = try await vault.pendingEntries().map(\.id)
+        #expect(vault.damage?.savedWrites == saved.count)
+        let refusals = try await vault.refusedEntries().count
+        #expect(vault.damage?.savedRefusals == refusals)
+        switch damage {
+        case .garbage, .queuePage: #expect(saved.isEmpty)
+        case .cutInTheMiddle: #expect(saved.count < 200)
+        case .refusalsPage: #expect(saved.count == 200)
+        case .undecodableWrite: #expect(saved == (0..<200).filter { $0 != 99 }.map { "insert-k\($0)" })
+        }
+        #expect(vault.damage?.isWhole == false)
+        _ = try await vault.enqueue([try insertion("new")], limit: 1000)
         await vault.close()
         let again = try scene.open()
         #expect(again.movedAside == nil)
-        #expect(try await again.pendingEntries().map(\.id) == ["insert-new"])
+        #expect(try await again.pendingEntries().map(\.id) == saved + ["insert-new"])
+        let paths = try scene.folder.files().map(\.path)
+        #expect(paths.allSatisfy { !$0.hasSuffix(".saved") })
         await again.close()
+    }
+
+    @Test func aWriteWhoseConditionsCannotBeReadIsNeverTakenForOneWithoutAny() async throws {
+        for text in ["NULL", "''", "'[\"id\"]'", "'[\"id\",5]'", "'nonsense'"] {
+            let scene = try StoreScene()
+            let vault = try scene.open()
+            _ = try await vault.enqueue([try update("a"), try update("b")], limit: 10)
+            await vault.close()
+            let raw = try RawStore(scene.path)
+            try raw.execute("UPDATE queue SET filters = \(text) WHERE id = 'update-a'")
+            raw.close()
+            let again = try scene.open()
+            #expect(try await again.pendingEntries().map(\.id) == ["update-b"], Comment(rawValue: text))
+            #expect(again.damage?.isWhole == false)
+            await again.close()
+        }
     }
 
     @Test func damageMetWhileInUseIsDealtWithAtTheNextStart() async throws {
@@ -44,6 +72,10 @@ import Testing
         await vault.close()
         let again = try scene.open()
         #expect(again.movedAside != nil)
+        // Nothing of the queue was on the broken page.
+        #expect(try await again.pendingEntries().count == 200)
+        #expect(try await again.refusedEntries().count == 1)
+        #expect(again.damage?.isWhole == true)
         #expect(try await again.list(cacheKey: "all", usedAt: day(5)) == nil)
         await again.close()
         let third = try scene.open()

@@ -10,6 +10,8 @@ enum FaultVFS {
         case write
         case sync
         case read
+        /// Asking for a lock that keeps others out, as another process that holds it would refuse.
+        case lock
     }
 
     /// Fails one operation: the nth of its kind on files whose path begins so.
@@ -170,7 +172,8 @@ private struct FaultFile {
                 ?? SQLITE_IOERR
         }
         methods.xShmLock = { file, offset, count, flags in
-            FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xShmLock?($0, offset, count, flags) }
+            (flags == SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE ? FaultFile.failure(.lock, file) : nil)
+                ?? FaultFile.real(file).flatMap { $0.pointee.pMethods?.pointee.xShmLock?($0, offset, count, flags) }
                 ?? SQLITE_IOERR
         }
         methods.xShmBarrier = { file in _ = FaultFile.real(file).map { $0.pointee.pMethods?.pointee.xShmBarrier?($0) } }

@@ -68,6 +68,7 @@ private enum OwnersSamples {
             case .ownerChanged: print("another user's rows now")
             case .resetRequired(let reason): print("blocked:", reason)
             case .localChanged(let tables): print("changed:", tables.sorted())
+            case .storeDamaged(let damage): print("saved:", damage.savedWrites, damage.mayHaveLostWrites)
             case .engineReplaced: print("create was called again")
             }
         }

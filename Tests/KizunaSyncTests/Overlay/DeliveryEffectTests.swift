@@ -61,6 +61,18 @@ import Testing
         #expect(try edit(shape(("title", "ilike.*x*")), written, present: nil).hasSuffix("stale"))
     }
 
+    @Test func aRowWithAnotherKeyLeavesAndEntersAndIsFetchedAgainWhereItWas() throws {
+        let moved = DeliveryEffect(
+            .written([RowKey(text: "b"): try json(#"{"id":"b","done":false}"#)]), former: [RowKey(text: "a")])
+        #expect(Set(moved.keys) == [RowKey(text: "a"), RowKey(text: "b")])
+        let shown = moved.edit(of: shape(), present: [RowKey(text: "a"): try json(#"{"id":"a","done":false}"#)])
+        #expect(shown.removed == [RowKey(text: "a")])
+        #expect(shown.appended.map(\.key.text) == ["b"])
+        #expect(shown.becomesStale)
+        let elsewhere = moved.edit(of: shape(("done", "eq.true")), present: [:])
+        #expect(elsewhere.isEmpty)
+    }
+
     @Test func aListWithoutItsKeyCannotBeFollowed() throws {
         let row = try json(#"{"id":"a","title":"new"}"#)
         let key = RowKey(text: "a")

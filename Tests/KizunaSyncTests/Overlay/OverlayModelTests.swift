@@ -82,13 +82,17 @@ struct OverlayScene {
     private mutating func write() throws {
         count += 1
         let key = "k\(random.next() % 6)"
+        let other = "k\(random.next() % 6)"
         let pinned = [QueueEntry.Filter(name: "id", value: "eq.\(key)")]
         let isThere = folded(server)[RowKey(text: key)] != nil
         let operation: QueueEntry.Operation
-        switch (isThere, Int(random.next() % 4)) {
+        let isFree = folded(server)[RowKey(text: other)] == nil
+        switch (isThere, Int(random.next() % 5)) {
         case (false, _): operation = .insert(row: try row(key))
         case (true, 0): operation = .delete(filters: pinned)
         case (true, 1): operation = .upsert(row: try row(key), onConflict: [], ignoresDuplicates: random.chance(0.3))
+        case (true, 2) where isFree:
+            operation = .update(patch: try json(#"{"id":"\#(other)","rank":\#(random.next() % 8)}"#), filters: pinned)
         default:
             let patch = random.chance(0.5) ? #"{"done":\#(random.chance(0.5))}"# : #"{"rank":\#(random.next() % 8)}"#
             operation = .update(patch: try json(patch), filters: pinned)
@@ -107,12 +111,18 @@ struct OverlayScene {
         let before = server
         apply(entry, to: &server)
         let rows: DeliveryEffect.Rows
-        if case .delete = entry.operation {
+        var former: [RowKey] = []
+        if let target = target(of: entry) {
+            // The server would refuse a key that is there, and the list be fetched again.
+            let isDone = before[target] == nil && before[key] != nil
+            if isDone, let row = server[target] { rows = .written([target: row]) } else { rows = .untold }
+            former = isDone ? [key] : []
+        } else if case .delete = entry.operation {
             rows = .deleted([key])
         } else {
             rows = .written(server[key].map { before[key] == $0 && isIgnored(entry) ? [:] : [key: $0] } ?? [:])
         }
-        let effect = DeliveryEffect(rows)
+        let effect = DeliveryEffect(rows, former: former)
         let edit = effect.edit(of: shape, present: base.filter { effect.keys.contains($0.key) })
         if plant != .keepsOldValues { for each in edit.replaced { base[each.key] = each.json } }
         if plant != .forgetsToRemove { for key in edit.removed { base[key] = nil } }
@@ -175,9 +185,23 @@ struct OverlayScene {
         case .insert(let row): if table[key] == nil { table[key] = row } else { table[key] = merged(table[key], row) }
         case .upsert(let row, _, let ignores):
             if table[key] == nil { table[key] = row } else if !ignores { table[key] = merged(table[key], row) }
-        case .update(let patch, _): if let old = table[key] { table[key] = merged(old, patch) }
+        case .update(let patch, _):
+            guard let old = table[key] else { return }
+            if let target = target(of: entry) {
+                guard table[target] == nil else { return }
+                table[key] = nil
+                table[target] = merged(old, patch)
+            } else {
+                table[key] = merged(old, patch)
+            }
         case .delete: table[key] = nil
         }
+    }
+
+    /// The key an update gives its row, where it does.
+    private func target(of entry: QueueEntry) -> RowKey? {
+        guard case .moves(let moves) = entry.keyChange(keyColumns: ["id"]) else { return nil }
+        return moves[entry.rowKeys[0]]
     }
 
     private func merged(_ old: RawJSON?, _ patch: RawJSON) -> RawJSON? {

@@ -203,7 +203,7 @@ struct ModelVault {
 
     mutating func randomChange(_ random: inout SeededRandom) -> VaultChange {
         let id = "r\(random.next() % 8)"
-        switch random.next() % 10 {
+        switch random.next() % 11 {
         case 0:
             let ids = (0..<8).map { "r\($0)" }.filter { _ in random.chance(0.6) }
             return replace(ids, askedAt: Tick(random.next() % 100))
@@ -214,6 +214,9 @@ struct ModelVault {
             let patch = RawJSON(unchecked: Array(#"{"done":\#(random.chance(0.5))}"#.utf8))
             return queue(.update(patch: patch, filters: [.init(name: "id", value: "eq.\(id)")]), id)
         case 6: return queue(.delete(filters: [.init(name: "id", value: "eq.\(id)")]), id)
+        case 10:
+            let patch = RawJSON(unchecked: Array(#"{"id":"r\#(random.next() % 8)","done":false}"#.utf8))
+            return queue(.update(patch: patch, filters: [.init(name: "id", value: "eq.\(id)")]), id)
         case 7: return random.chance(0.2) ? clear() : deliverFirst()
         default: return deliverFirst()
         }

@@ -36,6 +36,8 @@ import Testing
         case .tooLarge: "too large"
         case .duplicate: "duplicate"
         case .missingReference: "missing reference"
+        case .partly, .oneByOne: "never judged by a status"
+        case .matchedNothing: "matched nothing"
         case .refused: "refused"
         }
     }

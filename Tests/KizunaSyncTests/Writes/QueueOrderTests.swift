@@ -38,7 +38,7 @@ import Testing
         var rig = QueueRig()
         let lists = TableID(name: "lists")
         let parent = queueItem("parent", "p", table: lists)
-        let child = queueItem("child", "c", parents: [.row(lists, RowKey(text: "p"))])
+        let child = queueItem("child", "c", parents: [.parent(lists, RowKey(text: "p"))])
         #expect(rig.handle(.queued([parent, child])) == "send parent")
         rig.handle(.answered(flight: 1, .delivered, jitter: 0))
         #expect(rig.handle(.committed(flight: 1)) == "send child")

@@ -116,13 +116,42 @@ import Testing
     }
 
     @Test func anUpdateThatFindsNothingWhenItIsSentAgainIsDone() {
-        let nothing = AnswerVerdict.refused(.noRowMatched(status: 200))
+        let nothing = AnswerVerdict.matchedNothing(.noRowMatched(status: 200))
         var first = QueueRig()
         first.handle(.queued([queueItem("a", "1", makes: false)]))
         #expect(first.handle(.answered(flight: 1, nothing, jitter: 0)) == "refuse a")
         var again = QueueRig()
         again.handle(.queued([queueItem("a", "1", makes: false, maybeSent: true)]))
         #expect(again.handle(.answered(flight: 1, nothing, jitter: 0)) == "deliver a")
+        // Where it is proved that it was not done before, it is refused all the same.
+        let proved = AnswerVerdict.refused(.noRowMatched(status: 200))
+        var sure = QueueRig()
+        sure.handle(.queued([queueItem("a", "1", makes: false, maybeSent: true)]))
+        #expect(sure.handle(.answered(flight: 1, proved, jitter: 0)) == "refuse a")
+    }
+
+    /// A login page of the network that says 403 may be there for a minute; PostgREST's own refusals carry a code.
+    @Test func aRefusalWithoutACodeIsFinalAfterFiveInAboutAMinute() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1", makes: false)]))
+        for _ in 1...4 {
+            let page = AnswerVerdict.judge(status: 403, failure: serverFault(403))
+            #expect(rig.handle(.answered(flight: rig.lastFlight, page, jitter: 1)) == "note a, timer")
+            #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
+        }
+        #expect(rig.delays == [.milliseconds(300), .seconds(5), .seconds(15), .seconds(60)])
+        let page = AnswerVerdict.judge(status: 403, failure: serverFault(403))
+        #expect(rig.handle(.answered(flight: rig.lastFlight, page, jitter: 1)) == "refuse a")
+    }
+
+    @Test(arguments: [400, 403, 404, 405, 406, 409, 410, 415, 418, 422, 451])
+    func withACodeTheFirstRefusalIsFinalAndWithoutOneItIsNot(status: Int) {
+        for (code, expected) in [("42501", "refuse a"), ("PGRST204", "refuse a"), (nil, "note a, timer")] {
+            var rig = QueueRig()
+            rig.handle(.queued([queueItem("a", "1", makes: false)]))
+            let verdict = AnswerVerdict.judge(status: status, failure: serverFault(status, code))
+            #expect(rig.handle(.answered(flight: 1, verdict, jitter: 0)) == expected, "\(status) \(code ?? "-")")
+        }
     }
 
     @Test func fiveAnswersThatSettleNothingAreARefusal() {

@@ -1,0 +1,66 @@
+import Foundation
+import KizunaCore
+import KizunaPostgREST
+import KizunaStore
+import KizunaSync
+import Testing
+
+/// Writes whose effect on a list cannot be told on the device: the list says that it may not follow.
+@Suite struct InexactFoldTests {
+    private static func fold(_ parameters: (String, String)...) -> ListFold {
+        var request = TableRequest(schema: "public", table: "tasks")
+        for (name, value) in parameters { request.append(name, value) }
+        let shape = ListShape(
+            request: request, types: TableTypes(columns: ["id": .text, "title": .text, "done": .bool]),
+            keyColumns: ["id"])
+        let row = RawJSON(unchecked: Array(#"{"id":"a","title":"one","done":false}"#.utf8))
+        return ListFold(shape: shape, base: [StoredRow(slot: 0, key: RowKey(text: "a"), json: row)])
+    }
+
+    private static func entry(_ operation: QueueEntry.Operation, _ keys: [String] = []) -> QueueEntry {
+        QueueEntry(
+            id: "w", table: TableID(name: "tasks"), operation: operation, rowKeys: keys.map { RowKey(text: $0) },
+            createdAt: Date(timeIntervalSince1970: 0))
+    }
+
+    private static func patch(_ text: String) -> RawJSON { RawJSON(unchecked: Array(text.utf8)) }
+    private static let search = QueueEntry.Filter(name: "title", value: "ilike.*x*")
+    private static let pinned = QueueEntry.Filter(name: "id", value: "eq.a")
+
+    @Test func aChangeOfRowsThatMayBeMeantCannotBeFollowed() {
+        let done = Self.patch(#"{"done":true}"#)
+        let table: [(QueueEntry, Bool)] = [
+            (Self.entry(.update(patch: done, filters: [Self.search])), true),
+            (Self.entry(.update(patch: done, filters: [Self.pinned, Self.search]), ["a"]), true),
+            (Self.entry(.delete(filters: [Self.search])), true),
+            (Self.entry(.update(patch: done, filters: [Self.pinned]), ["a"]), false),
+            (Self.entry(.update(patch: done, filters: [.init(name: "done", value: "is.false")])), false),
+            (Self.entry(.delete(filters: [.init(name: "done", value: "is.true")])), false),
+        ]
+        for (entry, isInexact) in table {
+            var fold = Self.fold()
+            fold.apply(entry)
+            #expect(fold.isInexact == isInexact, "\(entry.operation)")
+            fold.restart()
+            #expect(!fold.isInexact)
+        }
+    }
+
+    @Test func aRowThatMayHaveLeftASearchIsShownAndSaidSo() {
+        let rename = Self.entry(.update(patch: Self.patch(#"{"title":"two"}"#), filters: [Self.pinned]), ["a"])
+        var searching = Self.fold(("title", "ilike.*x*"))
+        searching.apply(rename)
+        #expect(searching.rows?.count == 1)
+        #expect(searching.isInexact)
+        // A change that has nothing to do with the search leaves the row where it was.
+        var closing = Self.fold(("title", "ilike.*x*"))
+        closing.apply(Self.entry(.update(patch: Self.patch(#"{"done":true}"#), filters: [Self.pinned]), ["a"]))
+        #expect(!closing.isInexact)
+        // A row made offline shows in every search; that is no news of the rows that were there.
+        var inserting = Self.fold(("title", "ilike.*x*"))
+        inserting.apply(
+            Self.entry(.insert(row: Self.patch(#"{"id":"b","title":"new","done":false}"#)), ["b"]))
+        #expect(inserting.rows?.count == 2)
+        #expect(!inserting.isInexact)
+    }
+}

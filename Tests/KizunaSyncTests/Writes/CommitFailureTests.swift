@@ -1,0 +1,100 @@
+import Foundation
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Synchronization
+import Testing
+
+/// Every commit of a job fails in turn, as when another process holds the store or the disk is full: a call throws and has
+/// left nothing, or its write is durable; and bookkeeping that fails after the server's answer neither refuses a write nor
+/// sends it again blindly.
+@Suite struct CommitFailureTests {
+    /// Fails so many commits from the nth on.
+    private final class FailingCommits: Sendable {
+        private let first: Int
+        private let times: Int
+        private let code: SyncError.Code
+        private let count = Mutex(0)
+
+        init(from first: Int, times: Int, code: SyncError.Code) {
+            self.first = first
+            self.times = times
+            self.code = code
+        }
+
+        func pass() throws(SyncError) {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number >= first, number < first + times else { return }
+            throw SyncError(code, "The commit was made to fail.")
+        }
+
+        var hasFailed: Bool { count.withLock { $0 >= first } }
+    }
+
+    private static func key(_ number: Int) -> String { "0190aaaa-0000-7000-8000-00000000000\(number)" }
+
+    @Test(arguments: [(1, SyncError.Code.storeBusy), (4, .storeBusy), (2, .diskFull)])
+    func whicheverCommitFailsEachWriteIsDoneOnce(times: Int, code: SyncError.Code) throws {
+        var number = 1
+        var failed = 0
+        while number < 100 {
+            let commits = FailingCommits(from: number, times: times, code: code)
+            try Self.job(commits, "the commits from \(number) on fail \(times) times")
+            guard commits.hasFailed else { break }
+            failed += 1
+            number += 1
+        }
+        #expect(failed > 12)
+    }
+
+    private static func job(_ commits: FailingCommits, _ what: Comment) throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            world.server.latency = .milliseconds(10)
+            var seams = Engine.Seams()
+            seams.environment = simulation.environment
+            seams.transport = world.network
+            seams.isInMemory = true
+            seams.willCommit = { () throws(SyncError) in try commits.pass() }
+            let client = KizunaSyncClient(seams: seams)
+            let (url, folder) = (URL(string: "https://project.example"), URL(string: "file:///nowhere"))
+            try await client.create(
+                KizunaSyncConfiguration(
+                    url: try #require(url), publishableKey: "key", dataDirectory: try #require(folder)))
+            let items = client.from("items")
+            let calls: [@Sendable () async throws -> Void] = [
+                { try await items.insert(Item(id: key(1), title: "kept")) },
+                { try await items.update(["done": true]).eq("id", value: key(1)).execute() },
+                { try await items.insert(Item(id: key(2), title: "")) },
+                { try await items.insert(Item(id: key(3), title: "gone")) },
+                { try await items.delete().eq("id", value: key(3)).execute() },
+            ]
+            for call in calls {
+                // A call that throws has left nothing, so it can be made again.
+                while true {
+                    do {
+                        try await call()
+                        break
+                    } catch let error as SyncError where [.storeBusy, .diskFull].contains(error.code) {
+                        await simulation.advance(by: .milliseconds(5))
+                    }
+                }
+                await simulation.advance(by: .milliseconds(15))
+            }
+            await simulation.advance(by: .seconds(600))
+            let done = world.server.mutations.map { "\($0.operation) \($0.key.suffix(1))" }
+            // Unrelated rows may overtake; each row's writes are in order, and each is there once.
+            for (row, expected) in [("1", ["insert 1", "update 1"]), ("2", []), ("3", ["insert 3", "delete 3"])] {
+                #expect(done.filter { $0.hasSuffix(row) } == expected, what)
+            }
+            let waiting = try await WriteWorld.first(client.pendingMutations(table: "items"))
+            #expect(waiting?.isEmpty == true, what)
+            let refused = try await WriteWorld.first(client.rejectedMutations)
+            #expect(refused?.map(\.failure.code) == ["23514"], what)
+            await client.close()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import KizunaCore
+import KizunaPostgREST
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// Updates that give a row another key, from the queue to the lists.
+@Suite struct KeyChangeDeliveryTests {
+    private static func move(_ scene: ReadScene, _ from: String, _ to: String) async throws -> WriteReceipt {
+        try await scene.client.from("tasks").update(["id": to]).eq("id", value: from).execute()
+    }
+
+    @Test func theRowIsShownUnderItsNewKeyBeforeAndAfterTheVerdict() throws {
+        try ReadScene.run { scene in
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .seconds(1))
+            _ = try await Self.move(scene, "a", "z").delivered()
+            await scene.simulation.advance(by: .seconds(1))
+            let ids = watch.emissions.compactMap { $0.result?.map(\.id).joined(separator: " ") }
+            #expect(ids.allSatisfy { ["a b", "z b", "b z"].contains($0) }, "\(ids)")
+            #expect(ids.contains("z b"))
+            #expect(watch.emissions.last?.isFromCache == false)
+            #expect(watch.emissions.last?.result?.map(\.id).sorted() == ["b", "z"])
+            #expect(watch.emissions.last?.rows.allSatisfy { $0.state == .confirmed } == true)
+        }
+    }
+
+    @Test func theWaitingWriteNamesBothKeys() throws {
+        try ReadScene.run { scene in
+            scene.transport.isOnline = false
+            _ = try await Self.move(scene, "a", "z")
+            let waiting = try await WriteWorld.first(scene.client.pendingMutations(table: "tasks"))
+            #expect(waiting?.map(\.rowIDs) == [["a", "z"]])
+        }
+    }
+
+    @Test func anUnknownOutcomeThatWasASuccessIsFoundUnderTheNewKey() throws {
+        try ReadScene.run { scene in
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .seconds(1))
+            scene.transport.plant(.dropAnswer)
+            let rows = try await Self.move(scene, "a", "z").delivered().decode(as: TaskRow.self)
+            #expect(rows.map(\.id) == ["z"])
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(watch.emissions.last?.result?.map(\.id).sorted() == ["b", "z"])
+            #expect(scene.server.mutations.filter { $0.operation == .update }.count == 1)
+        }
+    }
+
+    @Test func aRowThatIsUnderNeitherKeyIsReportedEvenAfterAnUnknownOutcome() throws {
+        try ReadScene.run { scene in
+            try scene.server.delete("a", of: "tasks")
+            scene.transport.plant(.dropAnswer)
+            let receipt = try await Self.move(scene, "a", "z")
+            let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            #expect(error?.server?.code == ServerFailure.noRowMatchedCode)
+        }
+    }
+
+    @Test func aKeyThatIsTakenIsRefusedAndTheRowKeepsItsOwn() throws {
+        try ReadScene.run { scene in
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .seconds(1))
+            scene.transport.plant(.dropAnswer)
+            let receipt = try await Self.move(scene, "a", "b")
+            let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            #expect(error?.server?.code == "23505")
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(watch.emissions.last?.result?.map(\.id) == ["a", "b"])
+            #expect(watch.emissions.contains { $0.isFromCache && $0.refresh == .idle })
+        }
+    }
+
+    /// An update whose own effect makes its conditions false finds nothing when it is sent again; the lists are fetched.
+    @Test func anUpdateThatIsTakenForDoneShowsWhatItDid() throws {
+        try ReadScene.run { scene in
+            let watch = scene.watch(scene.tasks().eq("done", value: false))
+            await scene.simulation.advance(by: .seconds(1))
+            scene.transport.plant(.dropAnswer)
+            _ = try await scene.client.from("tasks").update(["done": true]).eq("id", value: "a").eq(
+                "done", value: false
+            ).execute().delivered()
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(watch.emissions.last?.result?.map(\.id) == ["b"])
+            #expect(watch.emissions.last?.isFromCache == false)
+        }
+    }
+
+    @Test func anUnsentInsertIsNotFoldedWithAnUpdateOfItsKey() throws {
+        var options = ReadScene.Options()
+        options.configure = { $0.compactsUnsentWrites = true }
+        try ReadScene.run(options) { scene in
+            scene.transport.isOnline = false
+            try await scene.client.from("tasks").insert(TaskRow(id: "n", title: "new", done: false))
+            _ = try await Self.move(scene, "n", "m")
+            let waiting = try await WriteWorld.first(scene.client.pendingMutations(table: "tasks"))
+            #expect(waiting?.map(\.operation) == [.insert, .update])
+            scene.transport.isOnline = true
+            try await scene.client.sync()
+            #expect(scene.server.rows(of: "tasks").contains { $0.contains(#""id":"m""#) })
+        }
+    }
+}
