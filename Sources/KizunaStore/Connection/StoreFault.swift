@@ -6,6 +6,9 @@ enum StoreFault {
     static let damaged = SyncError(
         .storeCorrupt, "The store file is damaged. It is moved aside and kept when the client is created again.")
 
+    /// Met by the vault alone, which then opens the file that is there now.
+    static let moved = SyncError(.storage, "The store file was removed or moved; nothing was written.")
+
     static func error(code: Int32, doing what: String) -> SyncError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED:
