@@ -26,6 +26,7 @@ package enum ReadExchange {
         let table = TableID(schema: request.schema, name: request.table)
         let facts = context.tables(table)
         let askedAt = context.ticks.next()
+        let askedSinceBoot = context.environment.host.sinceBoot()
         noteTick(askedAt)
         let answer: AnswerRows
         switch facts.completeness {
@@ -45,7 +46,7 @@ package enum ReadExchange {
                 cacheKey: cacheKey, table: table,
                 embedded: request.embeddedTables.map { TableID(schema: request.schema, name: $0) },
                 parameters: request.parameters, body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
-                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt,
+                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt, askedSinceBoot: askedSinceBoot,
                 fetchedAt: context.environment.wallClock()))
         return switch outcome {
         case .stored, .superseded: .stored

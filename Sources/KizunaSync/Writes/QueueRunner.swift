@@ -36,6 +36,7 @@ package final class QueueRunner: Sendable {
     private let handle: VaultHandle
     private let context: any ReadContext
     private let board: VerdictBoard
+    private let lease: LeaseRenewal
     private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
@@ -47,6 +48,7 @@ package final class QueueRunner: Sendable {
         self.handle = handle
         self.context = context
         self.board = board
+        lease = LeaseRenewal(vault: handle.vault, environment: context.environment)
         state = Mutex(
             State(
                 machine: QueueMachine(
@@ -71,8 +73,19 @@ package final class QueueRunner: Sendable {
 
     package func vaultChanged(_ change: VaultChange, generation: Int) {
         guard generation == handle.generation, state.withLock({ $0.hasStarted }) else { return }
-        if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        // Who sends comes first, so that nothing is begun in another process's turn.
+        switch change.drainer {
+        case .other(let remaining): step(.drainedElsewhere(remaining))
+        case .nobodyElse: step(.drainedElsewhere(nil))
+        case nil: break
+        }
+        if change.isOthers {
+            if !change.ended.isEmpty { step(.withdrawn(change.ended.map(\.id))) }
+            for entry in change.updated { step(.rewritten(item(entry))) }
+        }
         for entry in change.rewritten { step(.rewritten(item(entry))) }
+        if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        guard !change.isOthers else { return }
         let refused = Set(change.refused.map(\.entry.id))
         let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
         if !withdrawn.isEmpty {
@@ -121,6 +134,7 @@ package final class QueueRunner: Sendable {
 
     package func end() {
         step(.ended)
+        lease.end()
         let (sends, watchers) = state.withLock { state in
             defer {
                 state.sends = [:]
@@ -173,14 +187,18 @@ package final class QueueRunner: Sendable {
             run { await self.commitRefused(flight, id, dependants, failure) }
         case .noteFailure(let ids, let maybeSent, let reason):
             let note = Gate()
-            state.withLock { $0.notes.append(note) }
+            let isResting = state.withLock { state in
+                state.notes.append(note)
+                return state.machine.isResting
+            }
             context.environment.spawn { [self] in
                 defer {
                     note.open()
                     state.withLock { $0.notes.removeAll { $0 === note } }
                 }
                 do {
-                    try await handle.vault.sendFailed(ids, maybeSent: maybeSent, error: reason)
+                    try await handle.vault.sendFailed(
+                        ids, maybeSent: maybeSent, error: reason, givingLeaseBack: isResting)
                 } catch {
                     // The stored note says "maybe sent", which is the careful reading; nothing is lost.
                     log(.warning, "A failed send could not be noted", error)
@@ -248,24 +266,28 @@ package final class QueueRunner: Sendable {
 
 // MARK: - Sending
 
-/// What came back with an accepted flight.
-private struct FlightAnswer: Sendable {
-    var rows: DeliveryEffect.Rows
-    var byID: [String: [RawJSON]]
-    var touched: Int?
-    var settled: Set<String>
-}
-
 extension QueueRunner {
     private func send(_ flight: Int, _ ids: [String]) async {
         let entries: [QueueEntry]
         do {
-            try await handle.vault.beginSend(ids)
-            entries = try await handle.vault.entries(ids)
+            let assumed = state.withLock { $0.machine.assumed(of: flight) }
+            switch try await handle.vault.beginSend(ids, assuming: assumed) {
+            case .noted(let noted, let until):
+                entries = noted
+                lease.began(until: until)
+            case .heldElsewhere(let remaining):
+                return step(.turnLost(flight: flight, wasSent: false, elsewhere: remaining))
+            case .changed(let present):
+                let missing = Set(ids).subtracting(present.map(\.id))
+                if !missing.isEmpty { step(.withdrawn(missing.sorted())) }
+                for entry in present { step(.rewritten(item(entry))) }
+                return step(.turnLost(flight: flight, wasSent: false, elsewhere: nil))
+            }
         } catch {
             log(.warning, "A send could not be noted, so nothing was sent", error)
             return step(.notNoted(flight: flight, jitter: jitter))
         }
+        defer { lease.ended() }
         guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
             // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
@@ -307,9 +329,11 @@ extension QueueRunner {
         _ entries: [QueueEntry], table: TableID, as credentials: OwnerMachine.Credentials
     ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
+        // A process that was stopped since the note may have lost its turn.
+        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
-            WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
+            WriteRequest.make(entries, returningRows: !isSilent), as: credentials, before: lease.until)
         guard !isSilent, response.failure.code == "42501" else {
             return (response, isSilent)
         }
@@ -317,7 +341,9 @@ extension QueueRunner {
         guard context.credentials(generation: handle.generation) == credentials else {
             throw WireFailure(.notSent, "the session changed")
         }
-        let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
+        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
+        let second = try await context.gateway.write(
+            WriteRequest.make(entries, returningRows: false), as: credentials, before: lease.until)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
         return (second, isSilent)
     }
@@ -337,7 +363,10 @@ extension QueueRunner {
     private func verify(_ flight: Int, _ ids: [String], _ duplicate: ServerFailure) async {
         do {
             let entries = try await handle.vault.entries(ids)
-            guard let first = entries.first else { return }
+            guard let first = entries.first else {
+                // The app took them out, or another process delivered them.
+                return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+            }
             let facts = context.tables(first.table)
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
@@ -417,7 +446,13 @@ extension QueueRunner {
                     entry: entry, failure: failure, dependsOn: entry.id == id ? nil : id,
                     serverRow: entry.id == id ? serverRow : nil, refusedAt: now)
             }
-            try await handle.vault.refuse(refusals)
+            let isGivenUp = failure.code == ServerFailure.outcomeUnknownCode
+            switch try await handle.vault.refuse(refusals, mayClaim: isGivenUp) {
+            case .other(let remaining):
+                return step(.turnLost(flight: flight, wasSent: true, elsewhere: remaining))
+            case .nobodyElse: return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+            case nil: break
+            }
             finish(flight)
             for refusal in refusals {
                 let error = SyncError(refusal: failure, table: refusal.entry.table.name)
@@ -449,77 +484,4 @@ extension QueueRunner {
         let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
         return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
     }
-}
-
-extension FlightAnswer {
-    /// Reads the rows an accepted write sent back; nil where the answer is not PostgREST's own: rows where rows were asked
-    /// for, else nothing. The login page of a network answers 200 too, and it has written no row.
-    init?(_ entries: [QueueEntry], _ response: WireResponse, isSilent: Bool, _ keyColumns: [String]) {
-        var answered: [RawJSON]?
-        if response.body.isEmpty {
-            guard isSilent || response.status == 201 || response.status == 204 else { return nil }
-        } else {
-            guard !isSilent, let rows = try? RawJSON(validating: response.body).arrayElements() else { return nil }
-            answered = rows
-        }
-        settled = Set(entries.map(\.id))
-        byID = [:]
-        rows = .untold
-        if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
-        guard let answered else { return }
-        touched = answered.count
-        var byKey: [RowKey: RawJSON] = [:]
-        for row in answered {
-            guard let key = row.rowKey(columns: keyColumns) else { return }
-            byKey[key] = row
-        }
-        let isDelete = entries.contains { if case .delete = $0.operation { true } else { false } }
-        rows = isDelete ? .deleted(Array(byKey.keys)) : .written(byKey)
-        if isDelete, let entry = entries.first, !entry.rowKeys.isEmpty {
-            // A row that was gone already is gone all the same.
-            rows = .deleted(entry.rowKeys)
-        }
-        for entry in entries {
-            byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
-        }
-    }
-}
-
-extension QueueEntry {
-    fileprivate var isUpdate: Bool {
-        if case .update = operation { true } else { false }
-    }
-}
-
-extension WireResponse {
-    /// What an error answer says. The body of a success is not looked at: it may hold many rows.
-    fileprivate var failure: ServerFailure {
-        ServerFailure(status: status, body: (200..<300).contains(status) ? [] : body)
-    }
-}
-
-extension ServerFailure {
-    /// Whether a duplicate is one of this row's primary key, by PostgreSQL's own sentence. Where row level security makes
-    /// it keep the key to itself, the usual name of the constraint tells, if the request held one row alone.
-    fileprivate func isAbout(_ key: RowKey, _ keyColumns: [String], tableOfTheOnlyRow table: String?) -> Bool {
-        guard keyColumns.count == 1 else { return false }
-        if let details { return details == "Key (\(keyColumns[0]))=(\(key.text)) already exists." }
-        return table.map { constraint == "\($0)_pkey" } ?? false
-    }
-
-    /// A write that may have been handled, cannot be sent again without being done twice, and names no row to ask for.
-    package static let outcomeUnknown = ServerFailure(
-        status: 0, code: outcomeUnknownCode, message: "it is not known whether the server did this write")
-
-    /// The code of a write of which nobody knows whether the server did it. It is this package's own.
-    public static let outcomeUnknownCode = "KZ002"
-
-    /// An update or delete by key that the server accepted and that touched no row: the row is not there, its conditions
-    /// did not hold, or row level security hides it.
-    package static func noRowMatched(status: Int) -> ServerFailure {
-        ServerFailure(status: status, code: noRowMatchedCode, message: "no row matched the write")
-    }
-
-    /// The code of a write that was accepted and touched no row. It is this package's own, since PostgREST has none.
-    public static let noRowMatchedCode = "KZ001"
 }
