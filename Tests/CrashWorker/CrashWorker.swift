@@ -10,6 +10,9 @@ internal import Synchronization
 /// - `KIZUNA_JOB`: one step a line (`WorkerStep`); none where it only drains.
 /// - `KIZUNA_OFFLINE_FIRST`: the whole job is queued before the first request.
 /// - `KIZUNA_KILL`: where it kills itself (`KillPoint`).
+/// - `KIZUNA_LEASE_MS`: how long a turn to send is.
+/// - `KIZUNA_SENDER`: the name under which it sends.
+/// - `KIZUNA_WATCH`: it stays offline after its job, says which writes it sees and when, and ends when it has seen so many.
 enum CrashWorker {
     static func run(_ variables: [String: String]) async -> Int32 {
         guard let url = variables["KIZUNA_URL"].flatMap(URL.init(string:)), let key = variables["KIZUNA_KEY"],
@@ -21,21 +24,25 @@ enum CrashWorker {
         let kill = KillSwitch(variables["KIZUNA_KILL"].flatMap(KillPoint.init(text:)))
         var seams = Engine.Seams()
         seams.willCommit = { kill.pass(.commit) }
-        seams.transport = KillingTransport(inner: PlatformTransport.http(), kill: kill)
+        seams.transport = KillingTransport(
+            inner: PlatformTransport.http(), kill: kill, sender: variables["KIZUNA_SENDER"])
+        if let lease = variables["KIZUNA_LEASE_MS"].flatMap({ Int($0) }) { seams.leaseLength = .milliseconds(lease) }
         let client = KizunaSyncClient(seams: seams)
         do {
             try await client.create(
                 KizunaSyncConfiguration(
                     url: url, publishableKey: key, dataDirectory: URL(fileURLWithPath: folder),
                     requestTimeout: .seconds(10)))
-            let isOfflineFirst = variables["KIZUNA_OFFLINE_FIRST"] != nil
+            let watched = variables["KIZUNA_WATCH"].flatMap { Int($0) }
+            let isOfflineFirst = variables["KIZUNA_OFFLINE_FIRST"] != nil || watched != nil
             if isOfflineFirst { try await client.disableNetwork() }
             if let token = variables["KIZUNA_TOKEN"] { try await client.setAccessToken(token) }
             let steps = (variables["KIZUNA_JOB"] ?? "").split(separator: "\n").compactMap(WorkerStep.init(line:))
             for step in steps {
                 let keys = try await step.perform(with: client)
-                say("accepted \(keys.joined(separator: ","))")
+                if !keys.isEmpty { say("accepted \(keys.joined(separator: ",")) \(milliseconds())") }
             }
+            if let watched { return try await watch(client, until: watched) }
             if isOfflineFirst { try await client.enableNetwork() }
             try await waitUntilDrained(client)
             await client.close()
@@ -53,6 +60,26 @@ enum CrashWorker {
             for each in refused { say("refused \(each.failure.status) \(each.failure.code ?? "-")") }
             break
         }
+    }
+
+    /// Says each waiting write when it is first seen.
+    private static func watch(_ client: KizunaSyncClient, until count: Int) async throws -> Int32 {
+        say("watching")
+        var seen: Set<String> = []
+        for try await pending in client.pendingMutations(table: WorkerStep.table) {
+            let now = milliseconds()
+            for write in pending where seen.insert(write.id).inserted {
+                say("saw \(write.rowIDs.joined(separator: ",")) \(now)")
+            }
+            if seen.count >= count { break }
+        }
+        await client.close()
+        return 0
+    }
+
+    /// The machine's clock, which all processes read alike.
+    private static func milliseconds() -> String {
+        String(format: "%.3f", ProcessInfo.processInfo.systemUptime * 1_000)
     }
 
     private static let output = Mutex(FileHandle.standardOutput)

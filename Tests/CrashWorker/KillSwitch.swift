@@ -50,8 +50,11 @@ final class KillSwitch: Sendable {
 struct KillingTransport: WireTransport {
     let inner: any WireTransport
     let kill: KillSwitch
+    let sender: String?
 
     func send(_ request: WireRequest) async throws -> WireResponse {
+        var request = request
+        if let sender { request.headers.append(WireHeader("X-Kizuna-Sender", sender)) }
         guard request.method != "GET" else { return try await inner.send(request) }
         kill.pass(.send)
         let answer = try await inner.send(request)

@@ -9,6 +9,8 @@ package struct SyncEnvironment: Sendable {
     /// 64 random bits.
     package var random: @Sendable () -> UInt64
     package var log: any LogSink
+    /// This process among those that may share its store.
+    package var host: HostProcess
     /// Where spawned work runs; nil is the process's own pool.
     package var taskExecutor: (any TaskExecutor)?
     /// Where the blocking calls of a store run; nil means a queue of the store's own.
@@ -16,12 +18,14 @@ package struct SyncEnvironment: Sendable {
 
     package init(
         clock: any SyncClock, wallClock: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64,
-        log: any LogSink, taskExecutor: (any TaskExecutor)? = nil, storeExecutor: (any SerialExecutor)? = nil
+        log: any LogSink, host: HostProcess, taskExecutor: (any TaskExecutor)? = nil,
+        storeExecutor: (any SerialExecutor)? = nil
     ) {
         self.clock = clock
         self.wallClock = wallClock
         self.random = random
         self.log = log
+        self.host = host
         self.taskExecutor = taskExecutor
         self.storeExecutor = storeExecutor
     }

@@ -10,6 +10,9 @@ public struct WireRequest: Sendable, Equatable {
     public var body: [UInt8]?
     /// How long to wait for the whole answer.
     public var timeout: Duration
+    /// When it must have left, by the machine's clock (`HostProcess.sinceBoot`); later it is not sent. For requests whose
+    /// right to be sent runs out.
+    package var leavesBefore: Duration?
 
     /// Makes a request.
     public init(

@@ -74,9 +74,9 @@ package final class LocalControl: Sendable {
 
     // MARK: - For the router
 
-    func begin(method: String, target: String, _ exchange: HTTPExchange? = nil) -> Int {
+    func begin(method: String, target: String, sender: String? = nil, _ exchange: HTTPExchange? = nil) -> Int {
         change { state in
-            let number = state.log.begin(method: method, target: target)
+            let number = state.log.begin(method: method, target: target, sender: sender)
             if let exchange { state.open[number] = exchange }
             return number
         }

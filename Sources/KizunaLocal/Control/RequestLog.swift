@@ -7,6 +7,12 @@ package struct LoggedRequest: Sendable, Hashable {
     package let target: String
     /// What has become of it so far.
     package var outcome: Outcome
+    /// Who says to have sent it, in the header `X-Kizuna-Sender`.
+    package let sender: String?
+    /// When it came, on the process's monotonic clock.
+    package let arrivedAt: ContinuousClock.Instant
+    /// When its outcome was known.
+    package var endedAt: ContinuousClock.Instant?
 
     package enum Outcome: Sendable, Hashable {
         /// No answer yet.
@@ -34,9 +40,11 @@ struct RequestLog {
     private var firstNumber = 1
     private var waiters: [(isMet: @Sendable ([LoggedRequest]) -> Bool, resume: @Sendable () -> Void)] = []
 
-    mutating func begin(method: String, target: String) -> Int {
+    mutating func begin(method: String, target: String, sender: String? = nil) -> Int {
         let number = firstNumber + requests.count
-        requests.append(LoggedRequest(number: number, method: method, target: target, outcome: .waiting))
+        requests.append(
+            LoggedRequest(
+                number: number, method: method, target: target, outcome: .waiting, sender: sender, arrivedAt: .now))
         return number
     }
 
@@ -44,6 +52,7 @@ struct RequestLog {
         let index = number - firstNumber
         guard requests.indices.contains(index) else { return }
         requests[index].outcome = outcome
+        if outcome != .held { requests[index].endedAt = .now }
     }
 
     mutating func clear() {

@@ -27,7 +27,8 @@ final class LocalRouter: RequestHandling {
             exchange.answer(ControlRoutes.answer(request, control))
             return
         }
-        let number = control.begin(method: request.method, target: request.target, exchange)
+        let number = control.begin(
+            method: request.method, target: request.target, sender: request.header("X-Kizuna-Sender"), exchange)
         let proceed: @Sendable () -> Void = { [self] in
             dispatch(request) { [self] in finish(number, exchange, $0) }
         }

@@ -4,7 +4,9 @@ internal import KizunaCore
 /// One SQLite connection, used from one executor only. The only file besides `SQLiteStatement` that calls C.
 final class SQLiteConnection {
     private let handle: OpaquePointer
+    private let patience: Int32
     private var statements: [String: SQLiteStatement] = [:]
+    private var dataVersionStatement: SQLiteStatement?
     /// Statements asked for so far, those of a loop once.
     private(set) var statementsRun = 0
     /// Called in the last moment before each commit of a write transaction; tests kill the process there, or throw to
@@ -27,12 +29,14 @@ final class SQLiteConnection {
             throw StoreFault.error(code: code, doing: "open the store")
         }
         handle = opened
-        sqlite3_busy_timeout(handle, Int32(patience.seconds * 1000))
+        self.patience = Int32(patience.seconds * 1000)
+        sqlite3_busy_timeout(handle, self.patience)
     }
 
     /// Finalizes all statements and closes the file.
     func close() {
         statements.removeAll()
+        dataVersionStatement = nil
         sqlite3_close_v2(handle)
     }
 
@@ -95,6 +99,42 @@ final class SQLiteConnection {
             try? execute("ROLLBACK")
             throw error
         }
+    }
+
+    /// Runs `body` on one state of the file, which other processes do not change under it.
+    func snapshot<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
+        try execute("BEGIN")
+        do throws(SyncError) {
+            let result = try noting { () throws(SyncError) in try body() }
+            try execute("COMMIT")
+            return result
+        } catch {
+            try? execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Whether another file, or none, is where this one was opened: it was removed or moved aside.
+    var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
+
+    /// Another number than before where another connection has committed meanwhile; one's own commits do not move it.
+    func dataVersion() throws(SyncError) -> Int64 {
+        if dataVersionStatement == nil { dataVersionStatement = try SQLiteStatement("PRAGMA data_version", on: handle) }
+        let version = try dataVersionStatement?.rows([], limit: 1) { (row) throws(SyncError) in row.integer(0) }
+        return version?.first ?? 0
+    }
+
+    /// Waits on this thread, as SQLite does for a lock.
+    static func pause(milliseconds: Int32) { sqlite3_sleep(milliseconds) }
+
+    /// Does something that need not be done, and leaves it where another process writes at the moment.
+    func attempt(_ body: () throws(SyncError) -> Void) {
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, patience) }
+        try? body()
     }
 
     var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }

@@ -10,6 +10,9 @@ enum StoreFault {
     static let unfitting = SyncError(
         .storage, "SQLite could not do what it was asked (result \(SQLITE_ERROR)); nothing was written.")
 
+    /// Met by the vault alone, which then opens the file that is there now.
+    static let moved = SyncError(.storage, "The store file was removed or moved; nothing was written.")
+
     static func error(code: Int32, doing what: String) -> SyncError {
         switch code & 0xFF {
         // The third is what a reader says that found the lock taken again and again.

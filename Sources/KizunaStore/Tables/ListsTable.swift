@@ -78,24 +78,51 @@ struct ListsTable {
         return connection.lastInsertedRowID
     }
 
-    func setFetched(_ id: Int64, at: Date, isComplete: Bool, bytes: Int) throws(SyncError) {
+    func setFetched(
+        _ id: Int64, at: Date, isComplete: Bool, bytes: Int, version: Int64, askedAt: Duration, usedBy process: Int32
+    ) throws(SyncError) {
         try connection.run(
-            "UPDATE lists SET fetched_at = ?, stale = 0, complete = ?, bytes = ?, last_used = ? WHERE id = ?",
-            .real(at.timeIntervalSince1970), .bool(isComplete), .int(bytes), .real(at.timeIntervalSince1970),
-            .integer(id))
+            """
+            UPDATE lists SET fetched_at = ?, stale = 0, complete = ?, bytes = ?, last_used = ?, version = ?, asked_at = ?,
+            used_by = ? WHERE id = ?
+            """, .real(at.timeIntervalSince1970), .bool(isComplete), .int(bytes), .real(at.timeIntervalSince1970),
+            .integer(version), .integer(askedAt.wholeMicroseconds), .integer(Int64(process)), .integer(id))
     }
 
-    func setStale(_ id: Int64) throws(SyncError) {
-        try connection.run("UPDATE lists SET stale = 1 WHERE id = ?", .integer(id))
+    func setStale(_ id: Int64, version: Int64) throws(SyncError) {
+        try connection.run("UPDATE lists SET stale = 1, version = ? WHERE id = ?", .integer(version), .integer(id))
     }
 
-    func setUsed(_ id: Int64, at: Date) throws(SyncError) {
-        try connection.run("UPDATE lists SET last_used = ? WHERE id = ?", .real(at.timeIntervalSince1970), .integer(id))
+    /// Notes the version that last changed a list.
+    func setVersion(_ id: Int64, _ version: Int64) throws(SyncError) {
+        try connection.run("UPDATE lists SET version = ? WHERE id = ?", .integer(version), .integer(id))
     }
 
-    func usage() throws(SyncError) -> [(id: Int64, cacheKey: String, bytes: Int)] {
-        try connection.rows("SELECT id, cache_key, bytes FROM lists ORDER BY last_used DESC, id DESC") {
-            (row) throws(SyncError) in (row.integer(0), row.text(1), row.int(2))
+    /// Which version last changed a list, and when the answer it holds was asked for, by the machine's clock.
+    func moves(of id: Int64) throws(SyncError) -> (version: Int64, askedAt: Duration) {
+        try connection.first("SELECT version, asked_at FROM lists WHERE id = ?", .integer(id)) {
+            (row) throws(SyncError) in (row.integer(0), .microseconds(row.integer(1)))
+        } ?? (0, .zero)
+    }
+
+    /// The tables with lists that were changed after a version.
+    func tables(changedAfter version: Int64) throws(SyncError) -> Set<TableID> {
+        Set(
+            try connection.rows("SELECT DISTINCT schema, tbl FROM lists WHERE version > ?", .integer(version)) {
+                (row) throws(SyncError) in TableID(schema: row.text(0), name: row.text(1))
+            })
+    }
+
+    func setUsed(_ id: Int64, at: Date, by process: Int32) throws(SyncError) {
+        try connection.run(
+            "UPDATE lists SET last_used = ?, used_by = ? WHERE id = ?", .real(at.timeIntervalSince1970),
+            .integer(Int64(process)), .integer(id))
+    }
+
+    func usage() throws(SyncError) -> [(id: Int64, cacheKey: String, bytes: Int, usedBy: Int32)] {
+        try connection.rows("SELECT id, cache_key, bytes, used_by FROM lists ORDER BY last_used DESC, id DESC") {
+            (row) throws(SyncError) in
+            (row.integer(0), row.text(1), row.int(2), Int32(truncatingIfNeeded: row.integer(3)))
         }
     }
 

@@ -14,6 +14,9 @@ struct QueueTable {
         );
         """
 
+    /// What a write's revision grows by when it is made to do something else; new bookkeeping makes it grow by one.
+    static let rewrite: Int64 = 1 << 32
+
     let connection: SQLiteConnection
 
     private static let columns = "sequence, id, attempts, maybe_sent, last_error, \(WriteColumns.names)"
@@ -40,6 +43,21 @@ struct QueueTable {
         try connection.rows("SELECT id, schema, tbl FROM queue ORDER BY sequence") { (row) throws(SyncError) in
             isMeant(TableID(schema: row.text(1), name: row.text(2))) ? row.text(0) : nil
         }.compactMap { $0 }
+    }
+
+    /// Those behind a place in the queue, in order.
+    func entries(after sequence: Int64) throws(SyncError) -> [QueueEntry] {
+        try connection.rows(
+            "SELECT \(Self.columns) FROM queue WHERE sequence > ? ORDER BY sequence", .integer(sequence),
+            row: Self.entry)
+    }
+
+    /// Each write's place, and how often it was changed since it was accepted.
+    func revisions() throws(SyncError) -> [Int64: Int64] {
+        let rows = try connection.rows("SELECT sequence, revision FROM queue") { (row) throws(SyncError) in
+            (row.integer(0), row.integer(1))
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
     }
 
     func entry(id: String) throws(SyncError) -> QueueEntry? {
@@ -81,7 +99,9 @@ struct QueueTable {
     /// Rewrites what a waiting write does, in its place.
     func setOperation(_ entry: QueueEntry) throws(SyncError) {
         guard case .insert(let row) = entry.operation else { return }
-        try connection.run("UPDATE queue SET body = ? WHERE id = ?", .blob(row.bytes), .text(entry.id))
+        try connection.run(
+            "UPDATE queue SET body = ?, revision = revision + ? WHERE id = ?", .blob(row.bytes), .integer(Self.rewrite),
+            .text(entry.id))
     }
 
     func count() throws(SyncError) -> Int {
@@ -100,8 +120,8 @@ struct QueueTable {
 
     func setBookkeeping(_ entry: QueueEntry) throws(SyncError) {
         try connection.run(
-            "UPDATE queue SET attempts = ?, maybe_sent = ?, last_error = ? WHERE id = ?", .int(entry.attempts),
-            .bool(entry.maybeSent), .optional(entry.lastError), .text(entry.id))
+            "UPDATE queue SET attempts = ?, maybe_sent = ?, last_error = ?, revision = revision + 1 WHERE id = ?",
+            .int(entry.attempts), .bool(entry.maybeSent), .optional(entry.lastError), .text(entry.id))
     }
 
     func delete(id: String) throws(SyncError) {

@@ -3,7 +3,7 @@ internal import KizunaCore
 /// The store's tables by version, and the steps from each version to the next.
 enum StoreSchema {
     /// The version this package writes. A file of a later version is refused, never rewritten.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// `steps[n]` leads from version n to n + 1.
     private static let steps: [String] = [
@@ -14,7 +14,9 @@ enum StoreSchema {
         \(QueueTable.schema)
         \(RefusalsTable.schema)
         \(DeliveriesTable.schema)
-        """
+        """,
+        // What processes that share a vault know of each other.
+        SharedTable.schema,
     ]
 
     /// Throws `storeTooNew` for a file of a later version.

@@ -178,8 +178,24 @@ package struct VaultChange: Sendable {
     /// Tables whose cached rows changed.
     package var changedTables: Set<TableID> = []
     package var isCleared = false
+    /// Whether another process made the change. What it holds of lists is what they hold now, all steps in one.
+    package var isOthers = false
+    /// What became of ended entries by another process's hand; those that are missing were taken out by the app.
+    package var delivered: [String: [RawJSON]] = [:]
+    /// Who sends the queue, where that was looked up.
+    package var drainer: Drainer?
+    /// Whether there is nothing to tell anybody.
+    package var isSilent = false
     /// Entries waiting after the commit.
     package var queueDepth = 0
+
+    /// Who sends the queue of a vault that several processes share.
+    package enum Drainer: Sendable, Hashable {
+        /// Nobody else does: this process may.
+        case nobodyElse
+        /// Another process, at least so long unless it gives it up or ends.
+        case other(Duration)
+    }
 
     package init() {}
 

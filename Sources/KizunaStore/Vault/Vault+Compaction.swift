@@ -23,6 +23,7 @@ extension Vault {
             ofRow.allSatisfy({ !$0.maybeSent && $0.attempts == 0 && $0.group == nil }),
             try queue.hasOnlyRows(of: entry.table, after: first.sequence)
         else { return .no }
+        _ = nextVersion()
         switch entry.operation {
         case .update(let patch, _) where ofRow.count == 1:
             guard let changes = try? patch.objectMembers() else { return .no }

@@ -16,12 +16,14 @@ package struct ListAnswer: Sendable {
     package let hasPlainColumns: Bool
     /// Taken before the request left.
     package let askedAt: Tick
+    /// The same moment by the machine's clock, which other processes read too.
+    package let askedSinceBoot: Duration
     package let fetchedAt: Date
 
     package init(
         cacheKey: String, table: TableID, mayShow: @escaping @Sendable (TableID) -> Bool = { _ in false },
         parameters: [QueueEntry.Filter], body: [UInt8], rows: [RowCutter.CutRow], isComplete: Bool = true,
-        hasPlainColumns: Bool = true, askedAt: Tick, fetchedAt: Date
+        hasPlainColumns: Bool = true, askedAt: Tick, askedSinceBoot: Duration = .zero, fetchedAt: Date
     ) {
         self.cacheKey = cacheKey
         self.table = table
@@ -32,6 +34,7 @@ package struct ListAnswer: Sendable {
         self.isComplete = isComplete
         self.hasPlainColumns = hasPlainColumns
         self.askedAt = askedAt
+        self.askedSinceBoot = askedSinceBoot
         self.fetchedAt = fetchedAt
     }
 }
@@ -39,10 +42,22 @@ package struct ListAnswer: Sendable {
 extension Vault {
     /// The cached list of a request, nil when nothing is known of it.
     package func list(cacheKey: String, usedAt: Date) throws(SyncError) -> StoredList? {
-        try ensureOpen()
+        let list = try reading { () throws(SyncError) in try storedList(cacheKey: cacheKey) }
+        note(list, usedAt: usedAt)
+        return list
+    }
+
+    func storedList(cacheKey: String) throws(SyncError) -> StoredList? {
         guard let head = try lists.head(cacheKey: cacheKey) else { return nil }
-        try lists.setUsed(head.id, at: usedAt)
         return StoredList(head: head, rows: try orderedRows(of: head.id))
+    }
+
+    /// Notes that a list was used. A reader does not wait for that where another process writes.
+    private func note(_ list: StoredList?, usedAt: Date) {
+        guard let id = list?.head.id else { return }
+        connection.attempt { () throws(SyncError) in
+            try lists.setUsed(id, at: usedAt, by: sharing?.host.number ?? 0)
+        }
     }
 
     /// Hands over what a live read begins with. `deliver` runs on this actor, so that it stands in line with the
@@ -59,12 +74,16 @@ extension Vault {
     package func image(
         cacheKey: String, table: TableID, embedding: (@Sendable (TableID) -> Bool)? = nil, usedAt: Date
     ) throws(SyncError) -> ListImage {
-        let list = try list(cacheKey: cacheKey, usedAt: usedAt)
-        let entries = try queue.all(of: table)
-        return ListImage(
-            list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys),
-            refused: try refusals.all().filter { $0.entry.table == table },
-            embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? [])
+        let image = try reading { () throws(SyncError) in
+            let entries = try queue.all(of: table)
+            return ListImage(
+                list: try storedList(cacheKey: cacheKey), entries: entries,
+                known: try knownRows(of: table, keys: entries.touchedKeys),
+                refused: try refusals.all().filter { $0.entry.table == table },
+                embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? [])
+        }
+        note(image.list, usedAt: usedAt)
+        return image
     }
 
     /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list
@@ -114,14 +133,12 @@ extension Vault {
     /// Stores an answer as the list of its request, unless it is older than what the device knows (spec reads §6.5).
     /// Rows whose bytes did not change are not written.
     package func store(_ answer: ListAnswer) throws(SyncError) -> AnswerOutcome {
-        try ensureOpen()
-        if answer.askedAt < clearedAt { return .olderThanClear }
-        for (table, mark) in marks where answer.askedAt < mark {
-            if table == answer.table || answer.mayShow(table) { return .olderThanTable }
-        }
-        if let last = answered[answer.cacheKey], answer.askedAt < last { return .superseded }
         try commit { (change) throws(SyncError) in
             let known = try lists.head(cacheKey: answer.cacheKey)
+            if let outcome = try refusal(of: answer, over: known) {
+                change.isSilent = true
+                return outcome
+            }
             let id: Int64
             if let known {
                 id = known.id
@@ -133,15 +150,31 @@ extension Vault {
             let slots = try replaceRows(of: id, isNew: known == nil, with: answer)
             if answer.hasPlainColumns { keyPlaces[answer.table]?.plainLists.insert(id) }
             try lists.setFetched(
-                id, at: answer.fetchedAt, isComplete: answer.isComplete, bytes: answer.body.count)
-            guard let head = try lists.head(cacheKey: answer.cacheKey) else { return }
+                id, at: answer.fetchedAt, isComplete: answer.isComplete, bytes: answer.body.count,
+                version: nextVersion(), askedAt: answer.askedSinceBoot, usedBy: sharing?.host.number ?? 0)
+            answered[answer.cacheKey] = answer.askedAt
+            guard let head = try lists.head(cacheKey: answer.cacheKey) else { return .stored }
             let stored = StoredRows(body: answer.body, cuts: answer.rows, slots: slots)
             change.lists[answer.cacheKey] = .replaced(
                 StoredList(head: head, rows: stored), askedAt: answer.askedAt)
             change.changedTables = [answer.table]
+            return .stored
         }
-        answered[answer.cacheKey] = answer.askedAt
-        return .stored
+    }
+
+    /// Why an answer is not stored, nil where it is.
+    private func refusal(of answer: ListAnswer, over known: ListHead?) throws(SyncError) -> AnswerOutcome? {
+        if answer.askedAt < clearedAt { return .olderThanClear }
+        for (table, mark) in marks where answer.askedAt < mark {
+            if table == answer.table || answer.mayShow(table) { return .olderThanTable }
+        }
+        if let last = answered[answer.cacheKey], answer.askedAt < last { return .superseded }
+        // Another process asked later and was answered before. An instant that is still to come is from before a reboot.
+        if let known, let now = sharing?.host.sinceBoot() {
+            let others = try lists.moves(of: known.id).askedAt
+            if answer.askedSinceBoot.wholeMicroseconds < others.wholeMicroseconds, others <= now { return .superseded }
+        }
+        return nil
     }
 
     /// Marks every list of a table as to be fetched again.
@@ -153,17 +186,23 @@ extension Vault {
         var edit = ListEdit()
         edit.becomesStale = true
         for head in try lists.heads(of: table) {
-            try lists.setStale(head.id)
+            try lists.setStale(head.id, version: nextVersion())
             change.lists[head.cacheKey] = .edited(edit)
         }
         try markEmbedding(table, in: &change)
+        try mark(table)
+    }
+
+    /// Answers to what was asked before now are too old for a table from now on.
+    func mark(_ table: TableID) throws(SyncError) {
         marks[table] = ticks.next()
+        try sharedTable.mark(table, at: nextVersion())
     }
 
     /// Marks the lists that show rows of a table inside those of their own.
     func markEmbedding(_ table: TableID, in change: inout VaultChange) throws(SyncError) {
         for head in try lists.freshOnesThatMayEmbed() where mayShow(head, table) {
-            try lists.setStale(head.id)
+            try lists.setStale(head.id, version: nextVersion())
             var edit = ListEdit()
             if case .edited(let known) = change.lists[head.cacheKey] { edit = known }
             edit.becomesStale = true
@@ -178,7 +217,38 @@ extension Vault {
         maximumBytes: Int, maximumLists: Int, maximumListBytes: Int = .max, keeping inUse: Set<String>
     ) throws(SyncError) -> Int {
         try ensureOpen()
+        // Nearly always there is nothing to remove, and no lock to take.
+        guard
+            try !victims(
+                maximumBytes: maximumBytes, maximumLists: maximumLists, maximumListBytes: maximumListBytes,
+                keeping: inUse
+            ).isEmpty
+        else { return 0 }
+        return try commit { (change) throws(SyncError) in
+            let victims = try victims(
+                maximumBytes: maximumBytes, maximumLists: maximumLists, maximumListBytes: maximumListBytes,
+                keeping: inUse)
+            change.isSilent = victims.isEmpty
+            guard !victims.isEmpty else { return 0 }
+            for victim in victims {
+                try rows.deleteAll(of: victim.id)
+                try lists.delete(victim.id)
+                answered[victim.cacheKey] = nil
+            }
+            keyPlaces = [:]
+            others.shared.removed += 1
+            _ = nextVersion()
+            return victims.count
+        }
+    }
+
+    private func victims(
+        maximumBytes: Int, maximumLists: Int, maximumListBytes: Int, keeping shown: Set<String>
+    ) throws(SyncError) -> [(id: Int64, cacheKey: String)] {
         let usage = try lists.usage()
+        // What another process used last may be on its screen.
+        var inUse = shown
+        for list in usage where isOfRunningOther(list.usedBy) { inUse.insert(list.cacheKey) }
         // Lists in use count whatever their place; the others fill what they leave, newest first.
         var bytes = usage.reduce(0) { $0 + (inUse.contains($1.cacheKey) ? $1.bytes : 0) }
         var count = usage.count { inUse.contains($0.cacheKey) }
@@ -192,16 +262,12 @@ extension Vault {
                 victims.append((list.id, list.cacheKey))
             }
         }
-        guard !victims.isEmpty else { return 0 }
-        try commit { (_) throws(SyncError) in
-            for victim in victims {
-                try rows.deleteAll(of: victim.id)
-                try lists.delete(victim.id)
-                answered[victim.cacheKey] = nil
-            }
-            keyPlaces = [:]
-        }
-        return victims.count
+        return victims
+    }
+
+    private func isOfRunningOther(_ process: Int32) -> Bool {
+        guard let host = sharing?.host, process != 0, process != host.number else { return false }
+        return host.isRunning(process)
     }
 
     // MARK: - Rows

@@ -5,14 +5,12 @@ package import KizunaCore
 extension Vault {
     /// All waiting writes in order.
     package func pendingEntries() throws(SyncError) -> [QueueEntry] {
-        try ensureOpen()
-        return try queue.all()
+        try reading { () throws(SyncError) in try queue.all() }
     }
 
     /// All refused writes, oldest first.
     package func refusedEntries() throws(SyncError) -> [RefusedEntry] {
-        try ensureOpen()
-        return try refusals.all()
+        try reading { () throws(SyncError) in try refusals.all() }
     }
 
     /// Accepts writes, all or none. Durable when this returns. Gives those that now wait, with their place; one that was
@@ -35,33 +33,6 @@ extension Vault {
                 change.known[table] = try knownRows(of: table, keys: added.touchedKeys)
             }
             return stored
-        }
-    }
-
-    /// Notes, before a request leaves, that these writes may reach the server.
-    package func beginSend(_ ids: [String]) throws(SyncError) {
-        try updateBookkeeping(ids) {
-            $0.maybeSent = true
-            $0.attempts += 1
-        }
-    }
-
-    /// Notes that a send gave no verdict. `maybeSent` says what is now known of the write's fate.
-    package func sendFailed(_ ids: [String], maybeSent: [String: Bool], error: String) throws(SyncError) {
-        try updateBookkeeping(ids) {
-            $0.maybeSent = maybeSent[$0.id] ?? $0.maybeSent
-            $0.lastError = error
-        }
-    }
-
-    private func updateBookkeeping(_ ids: [String], _ edit: (inout QueueEntry) -> Void) throws(SyncError) {
-        try commit { (change) throws(SyncError) in
-            for id in ids {
-                guard var entry = try queue.entry(id: id) else { continue }
-                edit(&entry)
-                try queue.setBookkeeping(entry)
-                change.updated.append(entry)
-            }
         }
     }
 
@@ -97,14 +68,25 @@ extension Vault {
                 change.changedTables.insert(table)
             }
             try markEmbedding(table, in: &change)
-            marks[table] = ticks.next()
+            try mark(table)
+            giveLeaseBackWhenEmpty()
         }
     }
 
     /// The server refused a write for good: it moves to the refused list together with those that depend on it, and
     /// the table's lists are fetched again, since the overlay showed what did not happen.
-    package func refuse(_ refused: [RefusedEntry]) throws(SyncError) {
+    ///
+    /// Only the process that sends the queue may: what the server refused to one that lost the lease may be another's
+    /// doing. `mayClaim` is for a write that was given up without a request; the lease is then taken where it is free.
+    /// Gives nil where it is written down, else who sends now.
+    @discardableResult
+    package func refuse(_ refused: [RefusedEntry], mayClaim: Bool = false) throws(SyncError) -> VaultChange.Drainer? {
         try commit { (change) throws(SyncError) in
+            change.isSilent = true
+            if let holder, others.shared.lease.holder != holder {
+                guard mayClaim, claimLease() == nil else { return noteDrainer() }
+            }
+            change.isSilent = false
             for refusal in refused {
                 guard try queue.entry(id: refusal.entry.id) != nil else { continue }
                 try queue.delete(id: refusal.entry.id)
@@ -114,6 +96,8 @@ extension Vault {
                 change.refused.append(refusal)
             }
             for table in Set(change.ended.map(\.table)) { try markStale(table, in: &change) }
+            giveLeaseBackWhenEmpty()
+            return nil
         }
     }
 
@@ -125,6 +109,7 @@ extension Vault {
             depth -= 1
             change.ended.append(entry)
             try markStale(entry.table, in: &change)
+            giveLeaseBackWhenEmpty()
             return true
         }
     }
@@ -134,6 +119,7 @@ extension Vault {
         try commit { (change) throws(SyncError) in
             guard try refusals.delete(id: id) else { return false }
             change.unrefused = [id]
+            _ = nextVersion()
             return true
         }
     }
@@ -147,6 +133,7 @@ extension Vault {
             _ = try refusals.delete(id: id)
             let stored = try queue.append(try edit(refused.entry))
             depth += 1
+            _ = nextVersion()
             change.unrefused = [id]
             change.queued = [stored]
             change.known[stored.table] = try knownRows(of: stored.table, keys: [stored].touchedKeys)
@@ -171,6 +158,10 @@ extension Vault {
             change.isCleared = true
             clearedAt = ticks.next()
             answered = [:]
+            others.shared.cleared += 1
+            others.shared.removed += 1
+            _ = nextVersion()
+            giveLeaseBackWhenEmpty()
         }
     }
 }
@@ -188,21 +179,12 @@ package enum WriteFate: Sendable, Equatable {
 extension Vault {
     /// What has become of a write.
     package func fate(of id: String) throws(SyncError) -> WriteFate {
-        try ensureOpen()
-        if try queue.entry(id: id) != nil { return .pending }
-        if let refused = try refusals.all().first(where: { $0.entry.id == id }) { return .refused(refused) }
-        guard let rows = try deliveries.rows(id: id) else { return .unknown }
-        return .delivered((try? rows.arrayElements()) ?? [])
-    }
-
-    /// The waiting writes of these ids, in queue order; those that left are missing.
-    package func entries(_ ids: [String]) throws(SyncError) -> [QueueEntry] {
-        try ensureOpen()
-        var found: [QueueEntry] = []
-        for id in ids {
-            if let entry = try queue.entry(id: id) { found.append(entry) }
+        try reading { () throws(SyncError) in
+            if try queue.entry(id: id) != nil { return .pending }
+            if let refused = try refusals.all().first(where: { $0.entry.id == id }) { return .refused(refused) }
+            guard let rows = try deliveries.rows(id: id) else { return .unknown }
+            return .delivered((try? rows.arrayElements()) ?? [])
         }
-        return found.sorted { $0.sequence < $1.sequence }
     }
 }
 
@@ -226,7 +208,7 @@ extension Vault {
 
     /// Hands over how many writes wait and were refused, in line with the changes.
     package func deliverCounts(_ deliver: @Sendable (_ pending: Int, _ refused: Int) -> Void) throws(SyncError) {
-        try ensureOpen()
-        deliver(depth, try refusals.all().count)
+        let refused = try reading { () throws(SyncError) in try refusals.all().count }
+        deliver(depth, refused)
     }
 }

@@ -120,7 +120,11 @@ extension Vault {
             }
             try lists.setLayout(of: list, nextSlot: nextSlot, order: order)
         }
-        if edit.becomesStale { try lists.setStale(list) }
+        if edit.becomesStale {
+            try lists.setStale(list, version: nextVersion())
+        } else {
+            try lists.setVersion(list, nextVersion())
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 package import Foundation
+internal import Synchronization
 package import KizunaCore
 
-/// The store of one owner: cached lists, queue and refusals in one file, written by this actor alone.
+/// The store of one owner: cached lists, queue and refusals in one file. In this process this actor alone writes it; other
+/// processes may have it open too (decision 012).
 ///
 /// Every method is one transaction. What it changed is handed to `onChange` after the commit, on this actor, so
-/// changes arrive in commit order and each one whole.
+/// changes arrive in commit order and each one whole. What other processes changed is handed over before anything that
+/// was built on it.
 package actor Vault {
     private let executor: any SerialExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -14,7 +17,12 @@ package actor Vault {
     /// Where it was moved.
     package nonisolated var movedAside: String? { damage?.path }
 
-    let connection: SQLiteConnection
+    /// Another one after the file was replaced.
+    private(set) var connection: SQLiteConnection
+    private let file: VaultFile
+    private let owner: String
+    private let openedAt: Date
+    private let willCommit: (@Sendable () throws(SyncError) -> Void)?
     let ticks: TickSource
     private let onChange: @Sendable (VaultChange) -> Void
     /// Whether a list shows rows of a table inside those of its own.
@@ -26,46 +34,70 @@ package actor Vault {
     var clearedAt = Tick.zero
     var keyPlaces: [TableID: KeyPlaces] = [:]
     var depth: Int
+    nonisolated let sharing: VaultSharing?
+    let holder: LeaseHolder?
+    var others: OthersView
     /// Rows of cached lists written so far; what tests hold against what should have been.
     package internal(set) var rowsWritten = 0
     /// SQL statements run so far, begin and commit not counted; for the same purpose.
     package var statementsRun: Int { connection.statementsRun }
-    private var isClosed = false
+    var isClosed = false
+    private static let openings = Atomic<Int64>(0)
 
     var meta: MetaTable { MetaTable(connection: connection) }
     var lists: ListsTable { ListsTable(connection: connection) }
     var rows: RowsTable { RowsTable(connection: connection) }
     var queue: QueueTable { QueueTable(connection: connection) }
     var deliveries: DeliveriesTable { DeliveriesTable(connection: connection) }
+    var sharedTable: SharedTable { SharedTable(connection: connection) }
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
     /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
-    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there or
-    /// throw to make it fail; `mayShow` tells whether a list shows rows of a table inside those of its own.
+    /// its own. `sharing` is what is needed where other processes may have the file open. `willCommit` is called in the
+    /// last moment before each commit, for tests that kill the process there or throw to make it fail; `mayShow` tells
+    /// whether a list shows rows of a table inside those of its own.
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
-        willCommit: (@Sendable () throws(SyncError) -> Void)? = nil,
+        sharing: VaultSharing? = nil, willCommit: (@Sendable () throws(SyncError) -> Void)? = nil,
         mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false },
         onChange: @escaping @Sendable (VaultChange) -> Void
     ) throws(SyncError) {
-        let opened = try file.open(now: now) { (connection) throws(SyncError) in
-            try Self.claim(connection, for: owner)
-            // What the app must not lose is read now, so that damage to it shows before anything relies on it.
-            _ = try RefusalsTable(connection: connection).all()
-            let queue = QueueTable(connection: connection)
-            let waiting = try queue.all().count
-            // Where a page has lost rows without a sign, the index still knows of them.
-            guard try queue.indexedCount() == waiting else { throw StoreFault.damaged }
-            return waiting
-        }
+        let opened = try Self.open(file, owner: owner, now: now)
         opened.connection.willCommit = willCommit
+        self.file = file
+        self.owner = owner
+        openedAt = now
+        self.willCommit = willCommit
         connection = opened.connection
         damage = opened.damage
-        depth = opened.found
+        others = opened.found
+        depth = opened.found.queue.count
+        self.sharing = sharing
+        holder = sharing.map {
+            let opening = Self.openings.add(1, ordering: .relaxed).newValue
+            return LeaseHolder(process: $0.host.number, run: $0.host.run, opening: opening)
+        }
         self.ticks = ticks
         self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")
         self.onChange = onChange
         self.mayShow = mayShow
+    }
+
+    private static func open(
+        _ file: VaultFile, owner: String, now: Date
+    ) throws(SyncError) -> (connection: SQLiteConnection, damage: VaultDamage?, found: OthersView) {
+        try file.open(now: now) { (connection) throws(SyncError) in
+            try claim(connection, for: owner)
+            // What the app must not lose is read now, so that damage to it shows before anything relies on it.
+            return try connection.snapshot { () throws(SyncError) in
+                let found = try OthersView(connection)
+                // Where a page has lost rows without a sign, the index still knows of them.
+                guard try QueueTable(connection: connection).indexedCount() == found.queue.count else {
+                    throw StoreFault.damaged
+                }
+                return found
+            }
+        }
     }
 
     private static func claim(_ connection: SQLiteConnection, for owner: String) throws(SyncError) {
@@ -106,6 +138,8 @@ package actor Vault {
     /// Closes the file. Later calls throw `closed`.
     package func close() {
         guard !isClosed else { return }
+        sharing?.signal?.stop()
+        giveLeaseBack()
         isClosed = true
         connection.close()
     }
@@ -116,17 +150,85 @@ package actor Vault {
     ) throws(SyncError) -> Result {
         try ensureOpen()
         var change = VaultChange()
-        let before = (depth: depth, marks: marks, answered: answered, clearedAt: clearedAt)
+        var news: VaultChange?
+        var before = (depth: depth, marks: marks, answered: answered, clearedAt: clearedAt, shared: others.shared)
+        var isMoved = false
+        let result: Result
         do throws(SyncError) {
-            let result = try connection.transaction { () throws(SyncError) in try body(&change) }
-            change.queueDepth = depth
-            onChange(change)
-            return result
+            result = try connection.transaction { () throws(SyncError) in
+                // Looked at while nobody else can remove the file.
+                isMoved = sharing != nil && connection.hasMoved
+                guard !isMoved else { throw StoreFault.moved }
+                news = try takeInOthers()
+                before = (depth, marks, answered, clearedAt, others.shared)
+                let result = try body(&change)
+                if others.shared != before.shared { try sharedTable.set(others.shared) }
+                return result
+            }
         } catch {
-            (depth, marks, answered, clearedAt) = before
+            if isMoved {
+                try reopen()
+                return try commit(body)
+            }
+            (depth, marks, answered, clearedAt, others.shared) = before
             keyPlaces = [:]
+            publish(news)
             throw error
         }
+        publish(news)
+        others.follow(change)
+        if !change.isSilent { publish(change) }
+        if !change.isSilent || others.shared != before.shared { sharing?.signal?.tell() }
+        return result
+    }
+
+    /// Reads several things of one moment, and hands over what other processes changed before.
+    func reading<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
+        try ensureOpen()
+        if sharing != nil, connection.hasMoved { try reopen() }
+        var news: VaultChange?
+        let result = try connection.snapshot { () throws(SyncError) in
+            news = try takeInOthers()
+            return try body()
+        }
+        publish(news)
+        return result
+    }
+
+    /// Another process removed the file or moved it aside. What it held is gone for everybody; a new one takes its place.
+    private func reopen() throws(SyncError) {
+        let opened = try Self.open(file, owner: owner, now: openedAt)
+        opened.connection.willCommit = willCommit
+        connection.close()
+        connection = opened.connection
+        var change = VaultChange()
+        change.isOthers = true
+        change.isCleared = true
+        change.ended = others.waiting
+        change.unrefused = others.refused.keys.sorted()
+        change.queued = try queue.all()
+        change.refused = try refusals.all()
+        others = opened.found
+        depth = others.queue.count
+        keyPlaces = [:]
+        clearedAt = ticks.next()
+        answered = [:]
+        publish(change)
+    }
+
+    func publish(_ change: VaultChange?) {
+        guard var change else { return }
+        change.queueDepth = depth
+        onChange(change)
+    }
+
+    /// The version of this transaction; its first call moves the file's.
+    func nextVersion() -> Int64 {
+        if !others.isMoved {
+            others.isMoved = true
+            others.shared.version += 1
+        }
+        return others.shared.version
     }
 
     func ensureOpen() throws(SyncError) {

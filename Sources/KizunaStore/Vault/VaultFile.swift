@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KizunaCore
+package import KizunaCore
 
 /// The file of a vault: where it is, how it is opened, and what happens when it is damaged.
 package struct VaultFile: Sendable, Equatable {
@@ -47,6 +47,28 @@ package struct VaultFile: Sendable, Equatable {
         return try read(connection)
     }
 
+    /// Removes the file with its companions. A process that has it open takes it for cleared at its next step, and begins
+    /// a new one: no transaction of another process is under way while the file goes.
+    package func remove() throws(SyncError) {
+        guard let path else { return }
+        let connection = try? SQLiteConnection(path: path, patience: patience, mayCreate: false)
+        defer { connection?.close() }
+        do throws(SyncError) {
+            try connection?.execute("BEGIN IMMEDIATE")
+        } catch {
+            // Damage is no reason to keep it.
+            if error.code == .storeBusy { throw error }
+        }
+        do {
+            // The file itself last: whoever comes in between meets the old one, and never a new one with an old log.
+            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.removeItem(atPath: path + suffix)
+            }
+        } catch {
+            throw SyncError(.storage, "The store's files could not be removed.", underlying: error)
+        }
+    }
+
     private func connect<Found>(
         _ path: String, _ check: (SQLiteConnection) throws(SyncError) -> Found
     ) throws(SyncError) -> (SQLiteConnection, Found) {
@@ -56,7 +78,7 @@ package struct VaultFile: Sendable, Equatable {
             try StoreSchema.ensureKnown(connection)
             // FULL: a queue entry survives power loss, not only a killed process.
             try connection.execute("PRAGMA trusted_schema = OFF")
-            try connection.execute("PRAGMA journal_mode = WAL")
+            try keepLog(connection)
             try connection.execute("PRAGMA synchronous = FULL")
             try StoreSchema.migrate(connection)
             try examineWhereMarked(path, connection)
@@ -101,6 +123,22 @@ package struct VaultFile: Sendable, Equatable {
         } catch {
             throw SyncError(
                 .storeCorrupt, "The store file is damaged; what was saved of it waits beside it.", underlying: error)
+        }
+    }
+
+    /// Turns the write-ahead log on. Where several processes do so at once on a new file, SQLite refuses some of them without
+    /// waiting; they find it done.
+    private func keepLog(_ connection: SQLiteConnection) throws(SyncError) {
+        for attempt in 1... {
+            do throws(SyncError) {
+                let mode = try connection.first("PRAGMA journal_mode") { (row) throws(SyncError) in row.text(0) }
+                if mode == "wal" || path == nil { return }
+                try connection.execute("PRAGMA journal_mode = WAL")
+                return
+            } catch {
+                guard error.code == .storeBusy || error.code == .storage, attempt < 30 else { throw error }
+                SQLiteConnection.pause(milliseconds: 10)
+            }
         }
     }
 

@@ -18,6 +18,10 @@ package final class Engine: ReadContext {
         package var isInMemory = false
         /// Called in the last moment before each commit; throws to make it fail.
         package var willCommit: (@Sendable () throws(SyncError) -> Void)?
+        /// What tells the processes that share the store file at a path of each other's commits.
+        package var changeSignal: @Sendable (_ path: String) -> (any ChangeSignal)? = { PlatformSignal.of($0) }
+        /// How long a process may send the queue without a word.
+        package var leaseLength = Lease.defaultLength
 
         package init() {}
     }
@@ -86,13 +90,20 @@ package final class Engine: ReadContext {
             session: session, environment: environment,
             surroundings: .init(
                 openVault: { [ticks, facts] (owner, generation) throws(SyncError) in
+                    let file = directory.file(of: owner)
+                    let signal = file.path.flatMap { seams.changeSignal($0) }
                     let vault = try Vault(
-                        file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
-                        executor: environment.storeExecutor, willCommit: seams.willCommit,
+                        file: file, owner: owner.text, ticks: ticks, now: environment.wallClock(),
+                        executor: environment.storeExecutor,
+                        sharing: VaultSharing(
+                            host: environment.host, leaseLength: seams.leaseLength, signal: signal,
+                            shownLists: { weakSelf.engine?.iteratedKeys ?? [] }),
+                        willCommit: seams.willCommit,
                         mayShow: { head, table in
                             EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)
                         }
                     ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
+                    signal.map { VaultWatch(vault, environment).start($0) }
                     if let damage = vault.damage {
                         environment.log.log(
                             LogLine(
@@ -260,6 +271,7 @@ package final class Engine: ReadContext {
 
 extension Engine {
     private func vaultChanged(_ change: VaultChange, generation: Int) {
+        if change.isOthers, isPresent(generation) { board.announce(change) }
         let (reads, queue, feeds, refusals) = listeners
         for read in reads { read.vaultChanged(change, generation: generation) }
         guard isPresent(generation) else { return }

@@ -62,9 +62,11 @@ extension KizunaSyncClient {
         try await engine().knownOwners().compactMap(\.owner.userID)
     }
 
-    /// Removes a former user's store, unsent writes included. The present user's is not removed: sign out first.
+    /// Removes a former user's store, unsent writes included. The present user's is not removed: sign out first. Another
+    /// process that has the store open finds it cleared, and begins a new one.
     ///
-    /// - Throws: `SyncError`: `invalidConfiguration` for the present user, `storage` when the files cannot be removed.
+    /// - Throws: `SyncError`: `invalidConfiguration` for the present user, `storeBusy` while another process writes to it,
+    ///   `storage` when the files cannot be removed.
     public func removeOwner(_ userID: String) async throws {
         try await engine().removeOwner(.user(userID))
     }

@@ -11,7 +11,8 @@ internal import Synchronization
 /// let receipt = try await client.from("tasks").insert(NewTask(title: "works on a plane"))
 /// ```
 ///
-/// One client per store and process; it can be used from any task. Call `create(_:)` first and `close()` last.
+/// One client per store and process; several processes, such as an app and its extension, may have the same store open.
+/// It can be used from any task. Call `create(_:)` first and `close()` last.
 public final class KizunaSyncClient: Sendable {
     private struct State {
         var engine: Engine?
@@ -76,7 +77,8 @@ public final class KizunaSyncClient: Sendable {
     /// Removes what the signed-in user's store holds: cached rows, and unsent and refused writes too unless they are kept.
     ///
     /// Live reads drop their rows at once and ask the server anew. An answer to a request that went out before is not
-    /// stored. Offline: the same; the rows come back when the server can be asked.
+    /// stored. Offline: the same; the rows come back when the server can be asked. The store is cleared for every process that
+    /// has it open.
     ///
     /// - Throws: `SyncError` with code `engineUnavailable`, `closed`, or `storage` when the store cannot be written;
     ///   nothing is removed then.

@@ -58,14 +58,7 @@ package struct VaultDirectory: Sendable {
 
     /// Removes a vault's files.
     package func remove(_ owner: OwnerID) throws(SyncError) {
-        guard let path = file(of: owner).path else { return }
-        do {
-            for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
-                try FileManager.default.removeItem(atPath: path + suffix)
-            }
-        } catch {
-            throw SyncError(.storage, "The store's files could not be removed.", underlying: error)
-        }
+        try file(of: owner).remove()
     }
 
     /// Keeps what is stored here out of backups and encrypted at rest, as far as the platform does that.

@@ -101,9 +101,15 @@ package struct LiveReadMachine: Sendable {
             // Another request of the same query may have answered; what it brought is as fresh.
             isConfirmed = isConfirmed || consequence.isAnswered
             renewal = .base(stored.rows)
+            if stored.head.isStale {
+                // Another process learnt that the list is out of date.
+                isConfirmed = false
+                consequence.becameStale = true
+            }
         case .edited(let edit):
+            let hasRows = head != nil
             renewal = renewal ?? .keys(apply(edit))
-            if edit.becomesStale {
+            if edit.becomesStale, hasRows {
                 isConfirmed = false
                 consequence.becameStale = true
             }

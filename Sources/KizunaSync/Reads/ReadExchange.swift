@@ -27,6 +27,7 @@ package enum ReadExchange {
         let facts = context.tables(table)
         let embedded = EmbeddedTables(request) { [context] in context.tables($0) }
         let askedAt = context.ticks.next()
+        let askedSinceBoot = context.environment.host.sinceBoot()
         noteTick(askedAt)
         let answer: AnswerRows
         switch facts.completeness {
@@ -45,7 +46,7 @@ package enum ReadExchange {
             ListAnswer(
                 cacheKey: cacheKey, table: table, mayShow: embedded.mayShow, parameters: request.parameters,
                 body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
-                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt,
+                hasPlainColumns: request.hasPlainColumns, askedAt: askedAt, askedSinceBoot: askedSinceBoot,
                 fetchedAt: context.environment.wallClock()))
         return switch outcome {
         case .stored, .superseded: .stored

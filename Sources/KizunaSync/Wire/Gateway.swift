@@ -61,9 +61,12 @@ package struct Gateway: Sendable {
         }
     }
 
-    /// Sends a write and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
-    package func write(_ request: WireRequest, as credentials: OwnerMachine.Credentials) async throws -> WireResponse {
+    /// Sends a write, if it leaves before that moment of the machine's clock, and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
+    package func write(
+        _ request: WireRequest, as credentials: OwnerMachine.Credentials, before leavesBefore: Duration? = nil
+    ) async throws -> WireResponse {
         var wire = request
+        wire.leavesBefore = leavesBefore
         wire.url = base + "/rest/v1" + request.url
         wire.headers += identity(credentials)
         wire.timeout = timeout

@@ -1,5 +1,5 @@
 internal import KizunaStore
-package import KizunaCore
+internal import KizunaCore
 
 /// Decides which queued write is sent when, and what each answer means for it. Pure: events in, effects out.
 ///
@@ -18,64 +18,8 @@ package import KizunaCore
 /// - Q4: nothing is sent while the network is switched off or the session is not ready.
 /// - Q5: a refusal takes along only what depends on it.
 /// - Q6: a verdict that cannot be written down is written down later; it is never asked for again blindly.
+/// - Q7: nothing is sent while another process sends the queue; a timer of its own looks again.
 package struct QueueMachine: Sendable {
-    package enum Event: Sendable {
-        /// Writes were accepted, in queue order; also those found when the store was opened.
-        case queued([QueueItem])
-        /// A waiting write does something else now, in its place.
-        case rewritten(QueueItem)
-        /// The app took a write out, or local data was cleared.
-        case withdrawn([String])
-        /// The answer, or its absence, for a flight. `jitter` is a fraction of [0, 1).
-        case answered(flight: Int, AnswerVerdict, jitter: Double)
-        /// No whole answer came; `wasHandled` is false when it is proved that the server did not handle it.
-        case unanswered(flight: Int, mayHaveBeenHandled: Bool, reason: String, jitter: Double)
-        /// The note that precedes a send could not be written; nothing was sent.
-        case notNoted(flight: Int, jitter: Double)
-        /// Which of a flight's writes the server already has.
-        case verified(flight: Int, present: Set<String>)
-        /// The verdict is on disk.
-        case committed(flight: Int)
-        case commitFailed(flight: Int, jitter: Double)
-        case timerFired(timer: Int)
-        case pathChanged(isUp: Bool)
-        case networkSwitched(isEnabled: Bool)
-        /// Whether there is a token of the queue's owner to send with.
-        case sessionChanged(isReady: Bool)
-        /// `sync()`: try now whatever waits, unless the server asked to be left alone for a while.
-        case hurried
-        /// The app's explicit wish: try now, whatever the server asked for.
-        case woken
-        case ended
-    }
-
-    package enum Effect: Sendable, Equatable {
-        /// Note durably that these may be sent, then send them in one request.
-        case send(flight: Int, ids: [String])
-        /// Ask the server which of these rows it has, after it called one of them a duplicate.
-        case verify(flight: Int, ids: [String], ServerFailure)
-        /// Write down: accepted. `resent` tells those whose earlier send had no known outcome.
-        case commitDelivered(flight: Int, ids: [String])
-        /// Write down: refused, with those that depend on it.
-        case commitRefused(flight: Int, id: String, dependants: [String], ServerFailure)
-        /// Write down that a send gave no verdict, and whether it may have been handled.
-        case noteFailure(ids: [String], maybeSent: [String: Bool], reason: String)
-        case startTimer(timer: Int, after: Duration)
-        case cancelTimer(timer: Int)
-        /// Ask the session for a fresh token; once until it changes.
-        case requestSession
-        case publish(QueueState)
-    }
-
-    /// What the queue is doing, for status and health.
-    package enum QueueState: Sendable, Equatable {
-        case idle
-        case draining
-        case waitingForNetwork
-        case waitingForSession
-        case retrying(failures: Int)
-    }
-
     private enum ItemState: Sendable, Equatable {
         case waiting
         case sending(Int)
@@ -103,19 +47,14 @@ package struct QueueMachine: Sendable {
         var duplicate: ServerFailure?
     }
 
-    package struct Limits: Sendable {
-        package var flights = 4
-        package var batchRows = 500
-        package var batchBytes = 512 * 1024
-        package init() {}
-    }
-
     private enum TimerUse: Sendable, Equatable {
         case everything
         /// As `everything`, and the server's own wish (`Retry-After`): only the app or the network's return ends it early.
         case asked
         case item(String)
         case commit(Int)
+        /// The end of another process's turn.
+        case turn
     }
 
     private var order = QueueOrder()
@@ -129,6 +68,7 @@ package struct QueueMachine: Sendable {
     private var isEnabled: Bool
     private var isSessionReady: Bool
     private var hasAskedSession = false
+    private var isDrainedElsewhere = false
     private var hasEnded = false
     private var published = QueueState.idle
     private var lastID = 0
@@ -148,6 +88,10 @@ package struct QueueMachine: Sendable {
     package var state: QueueState { published }
     package var depth: Int { order.count }
     package var isNetworkEnabled: Bool { isEnabled }
+    /// Whether nothing is on its way.
+    package var isResting: Bool { flights.isEmpty }
+    /// What was known of an earlier send of each write when it was decided to send this flight.
+    package func assumed(of flight: Int) -> [String: Bool] { flights[flight]?.before ?? [:] }
     /// How many items were looked at for the last event.
     package private(set) var stepsOfLastEvent = 0
 
@@ -157,7 +101,7 @@ package struct QueueMachine: Sendable {
         if case .queued = event {} else { scan = nil }
         switch event {
         case .queued(let items): queued(items)
-        case .rewritten(let item): tracked[item.id]?.item = item
+        case .rewritten(let item): rewrite(item)
         case .withdrawn(let ids): remove(ids)
         case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
         case .unanswered(let flight, let mayHaveBeenHandled, let reason, let jitter):
@@ -171,6 +115,13 @@ package struct QueueMachine: Sendable {
                 tracked[id]?.item.maybeSent = maybeSent
             }
             backOff(nil, jitter, &effects)
+        case .turnLost(let flight, let wasSent, let elsewhere):
+            takeBack(flight, wasSent: wasSent)
+            if let elsewhere { waitForTurn(elsewhere, &effects) }
+        case .drainedElsewhere(let remaining?): waitForTurn(remaining, &effects)
+        case .drainedElsewhere(nil):
+            isDrainedElsewhere = false
+            cancelTimers(of: .turn, &effects)
         case .verified(let flight, let present): verified(flight, present, &effects)
         case .committed(let flight):
             committed(flight, &effects)
@@ -214,7 +165,7 @@ extension QueueMachine {
 
     private mutating func startWhatMayStart(_ effects: inout [Effect]) {
         stepsOfLastEvent = 0
-        guard isEnabled, isSessionReady, !isWaitingForAll, !order.isEmpty else { return }
+        guard isEnabled, isSessionReady, !isWaitingForAll, !isDrainedElsewhere, !order.isEmpty else { return }
         guard isPathUp || failures > 0 else {
             // The monitor can be wrong: look anyway once in a while.
             if flights.isEmpty { startTimer(.everything, Self.blindProbe, &effects) }
@@ -262,6 +213,12 @@ extension QueueMachine {
             tracked[item.id] = Tracked(item: item)
             if !isLast { scan = nil }
         }
+    }
+
+    private mutating func rewrite(_ item: QueueItem) {
+        tracked[item.id]?.item = item
+        // Another process may have sent it too: what this flight's answer means depends on that.
+        if case .sending(let flight) = tracked[item.id]?.state { flights[flight]?.before[item.id] = item.maybeSent }
     }
 
     /// The items that travel with the one the scan has reached: those right behind it of the same kind, until a bound or
@@ -468,6 +425,19 @@ extension QueueMachine {
         effects.append(.noteFailure(ids: flight.ids, maybeSent: known, reason: reason))
     }
 
+    /// Puts a flight's items back in line without a word of it.
+    private mutating func takeBack(_ number: Int, wasSent: Bool) {
+        guard let flight = flights.removeValue(forKey: number) else { return }
+        for (id, maybeSent) in flight.before {
+            switch tracked[id]?.state {
+            case .sending(number), .verifying(number), .settling(number):
+                tracked[id]?.state = .waiting
+                tracked[id]?.item.maybeSent = maybeSent || wasSent
+            default: break
+            }
+        }
+    }
+
     private mutating func halve(_ ids: [String]) {
         let limit = max(1, (ids.count + 1) / 2)
         for id in ids { tracked[id]?.batchLimit = limit }
@@ -554,17 +524,25 @@ extension QueueMachine {
         case .item(let id): if tracked[id]?.state == .parked { tracked[id]?.state = .waiting }
         case .commit(let flight):
             if let outcome = flights[flight]?.outcome { effects.append(outcome) }
+        case .turn: isDrainedElsewhere = false
         case nil: break
         }
     }
 
-    /// Ends every wait but those for the disk.
+    /// Ends every wait but those for the disk and for another process.
     private mutating func wake(_ effects: inout [Effect]) {
         cancelTimers(of: .asked, &effects)
         hurry(&effects)
     }
 
-    /// Ends every wait but those for the disk and those the server asked for.
+    /// Another process's turn. Where one is waited for already, its end is when to look again.
+    private mutating func waitForTurn(_ remaining: Duration, _ effects: inout [Effect]) {
+        guard !isDrainedElsewhere else { return }
+        isDrainedElsewhere = true
+        startTimer(.turn, remaining, &effects)
+    }
+
+    /// Ends every wait but those for the disk, for another process, and those the server asked for.
     private mutating func hurry(_ effects: inout [Effect]) {
         cancelTimers(of: .everything, &effects)
         failures = 0
@@ -580,7 +558,8 @@ extension QueueMachine {
         let next: QueueState =
             if order.isEmpty { .idle } else if !isEnabled { .waitingForNetwork } else if !isSessionReady {
                 .waitingForSession
-            } else if !flights.isEmpty { .draining } else if !isPathUp { .waitingForNetwork } else {
+            } else if !flights.isEmpty || isDrainedElsewhere { .draining } else if !isPathUp { .waitingForNetwork } else
+            {
                 .retrying(failures: failures)
             }
         guard next != published else { return }

@@ -37,6 +37,7 @@ package final class QueueRunner: Sendable {
     private let handle: VaultHandle
     private let context: any ReadContext
     private let board: VerdictBoard
+    private let lease: LeaseRenewal
     private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
@@ -48,6 +49,7 @@ package final class QueueRunner: Sendable {
         self.handle = handle
         self.context = context
         self.board = board
+        lease = LeaseRenewal(vault: handle.vault, environment: context.environment)
         state = Mutex(
             State(
                 machine: QueueMachine(
@@ -73,8 +75,19 @@ package final class QueueRunner: Sendable {
 
     package func vaultChanged(_ change: VaultChange, generation: Int) {
         guard generation == handle.generation, state.withLock({ $0.hasStarted }) else { return }
-        if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        // Who sends comes first, so that nothing is begun in another process's turn.
+        switch change.drainer {
+        case .other(let remaining): step(.drainedElsewhere(remaining))
+        case .nobodyElse: step(.drainedElsewhere(nil))
+        case nil: break
+        }
+        if change.isOthers {
+            if !change.ended.isEmpty { step(.withdrawn(change.ended.map(\.id))) }
+            for entry in change.updated { step(.rewritten(item(entry))) }
+        }
         for entry in change.rewritten { step(.rewritten(item(entry))) }
+        if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
+        guard !change.isOthers else { return }
         let refused = Set(change.refused.map(\.entry.id))
         let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
         if !withdrawn.isEmpty {
@@ -133,6 +146,7 @@ package final class QueueRunner: Sendable {
 
     package func end() {
         step(.ended)
+        lease.end()
         let (sends, watchers) = state.withLock { state in
             defer {
                 state.sends = [:]
@@ -185,14 +199,18 @@ package final class QueueRunner: Sendable {
             run { await self.commitRefused(flight, id, dependants, failure) }
         case .noteFailure(let ids, let maybeSent, let reason):
             let note = Gate()
-            state.withLock { $0.notes.append(note) }
+            let isResting = state.withLock { state in
+                state.notes.append(note)
+                return state.machine.isResting
+            }
             context.environment.spawn { [self] in
                 defer {
                     note.open()
                     state.withLock { $0.notes.removeAll { $0 === note } }
                 }
                 do {
-                    try await handle.vault.sendFailed(ids, maybeSent: maybeSent, error: reason)
+                    try await handle.vault.sendFailed(
+                        ids, maybeSent: maybeSent, error: reason, givingLeaseBack: isResting)
                 } catch {
                     // The stored note says "maybe sent", which is the careful reading; nothing is lost.
                     log(.warning, "A failed send could not be noted", error)
@@ -271,12 +289,24 @@ extension QueueRunner {
     private func send(_ flight: Int, _ ids: [String]) async {
         let entries: [QueueEntry]
         do {
-            try await handle.vault.beginSend(ids)
-            entries = try await handle.vault.entries(ids)
+            let assumed = state.withLock { $0.machine.assumed(of: flight) }
+            switch try await handle.vault.beginSend(ids, assuming: assumed) {
+            case .noted(let noted, let until):
+                entries = noted
+                lease.began(until: until)
+            case .heldElsewhere(let remaining):
+                return step(.turnLost(flight: flight, wasSent: false, elsewhere: remaining))
+            case .changed(let present):
+                let missing = Set(ids).subtracting(present.map(\.id))
+                if !missing.isEmpty { step(.withdrawn(missing.sorted())) }
+                for entry in present { step(.rewritten(item(entry))) }
+                return step(.turnLost(flight: flight, wasSent: false, elsewhere: nil))
+            }
         } catch {
             log(.warning, "A send could not be noted, so nothing was sent", error)
             return step(.notNoted(flight: flight, jitter: jitter))
         }
+        defer { lease.ended() }
         guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
             // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
@@ -322,9 +352,11 @@ extension QueueRunner {
         _ entries: [QueueEntry], table: TableID, as credentials: OwnerMachine.Credentials
     ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
+        // A process that was stopped since the note may have lost its turn.
+        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
         var isSilent = state.withLock { $0.silentTables.contains(table) }
         let response = try await context.gateway.write(
-            WriteRequest.make(entries, returningRows: !isSilent), as: credentials)
+            WriteRequest.make(entries, returningRows: !isSilent), as: credentials, before: lease.until)
         let isShared = entries.count > 1 && entries[0].isKeyed
         guard !isSilent, !isShared, response.failure.code == "42501" else {
             return (response, isSilent)
@@ -333,7 +365,9 @@ extension QueueRunner {
         guard context.credentials(generation: handle.generation) == credentials else {
             throw WireFailure(.notSent, "the session changed")
         }
-        let second = try await context.gateway.write(WriteRequest.make(entries, returningRows: false), as: credentials)
+        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
+        let second = try await context.gateway.write(
+            WriteRequest.make(entries, returningRows: false), as: credentials, before: lease.until)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
         return (second, isSilent)
     }
@@ -405,7 +439,10 @@ extension QueueRunner {
     private func verify(_ flight: Int, _ ids: [String], _ duplicate: ServerFailure) async {
         do {
             let entries = try await handle.vault.entries(ids)
-            guard let first = entries.first else { return }
+            guard let first = entries.first else {
+                // The app took them out, or another process delivered them.
+                return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+            }
             let facts = context.tables(first.table)
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
@@ -485,7 +522,13 @@ extension QueueRunner {
                     entry: entry, failure: failure, dependsOn: entry.id == id ? nil : id,
                     serverRow: entry.id == id ? serverRow : nil, refusedAt: now)
             }
-            try await handle.vault.refuse(refusals)
+            let isGivenUp = failure.code == ServerFailure.outcomeUnknownCode
+            switch try await handle.vault.refuse(refusals, mayClaim: isGivenUp) {
+            case .other(let remaining):
+                return step(.turnLost(flight: flight, wasSent: true, elsewhere: remaining))
+            case .nobodyElse: return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+            case nil: break
+            }
             finish(flight)
             for refusal in refusals {
                 let error = SyncError(refusal: failure, table: refusal.entry.table.name)

@@ -1,4 +1,5 @@
 package import KizunaCore
+internal import KizunaStore
 internal import Synchronization
 
 /// Where those who wait for a write's verdict are told.
@@ -50,5 +51,24 @@ package final class VerdictBoard: Sendable {
         }
         if let end { throw end }
         return mailbox
+    }
+}
+
+extension VerdictBoard {
+    /// Tells what became of the writes that left the queue by another process's hand.
+    func announce(_ change: VaultChange) {
+        let requeued = Set(change.queued.map(\.id))
+        let refused = Dictionary(change.refused.map { ($0.entry.id, $0) }, uniquingKeysWith: { $1 })
+        for entry in change.ended where !requeued.contains(entry.id) {
+            if let rows = change.delivered[entry.id] {
+                announce(.delivered(rows), for: entry.id)
+            } else if let refusal = refused[entry.id] {
+                announce(.refused(SyncError(refusal: refusal.failure, table: entry.table.name)), for: entry.id)
+            } else {
+                let error = SyncError(
+                    .discarded, "The write was taken out of the queue before the server gave a verdict.")
+                announce(.withdrawn(error), for: entry.id)
+            }
+        }
     }
 }

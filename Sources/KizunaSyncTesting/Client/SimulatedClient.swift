@@ -17,9 +17,25 @@ extension Simulation {
         _ transport: any WireTransport, folder: URL? = nil,
         configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
     ) async throws -> KizunaSyncClient {
+        try await makeClient(transport, folder: folder, process: nil, configure: configure)
+    }
+
+    /// A client in a process of its own, which may share its folder with others of the same machine.
+    package func makeClient(
+        _ transport: any WireTransport, folder: URL?, process: SimulatedProcess?,
+        configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
+    ) async throws -> KizunaSyncClient {
         var seams = Engine.Seams()
-        seams.environment = environment
+        var environment = environment
+        seams.changeSignal = { _ in nil }
         seams.transport = transport
+        if let process {
+            environment.host = process.host
+            environment.clock = process.clock
+            seams.transport = process.network(transport)
+            seams.changeSignal = { process.signal(of: $0) }
+        }
+        seams.environment = environment
         seams.isInMemory = folder == nil
         let client = KizunaSyncClient(seams: seams)
         guard let url = URL(string: "https://project.example"), let nowhere = URL(string: "file:///nowhere") else {

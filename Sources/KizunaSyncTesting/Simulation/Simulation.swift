@@ -107,6 +107,7 @@ public final class Simulation: Sendable {
     package var environment: SyncEnvironment {
         SyncEnvironment(
             clock: clock, wallClock: { [self] in wallClock }, random: { [self] in nextRandom() }, log: log,
+            host: HostProcess(number: 1, run: 1, isRunning: { $0 == 1 }, sinceBoot: { [self] in elapsed }),
             taskExecutor: executor, storeExecutor: executor)
     }
 }

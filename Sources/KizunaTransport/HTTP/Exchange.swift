@@ -56,6 +56,9 @@ final class Exchange: Sendable {
         }
     }
 
+    /// Whether the request may still leave.
+    var mayLeave: Bool { request.leavesBefore.map { HostProcess.live.sinceBoot() < $0 } ?? true }
+
     /// A failure that says of the request's fate what is known by now.
     func failure(_ reason: String) -> WireFailure {
         WireFailure(state.withLock { $0.mayHaveLeft } ? .outcomeUnknown : .notSent, reason)

@@ -26,15 +26,17 @@ final class CrashScene: Sendable {
         store = try ScratchFolder()
     }
 
-    /// Starts a worker on the store; without a job it only drains.
-    func start(_ job: [String] = [], kill: String? = nil, isOfflineFirst: Bool = false) throws -> WorkerProcess {
+    /// Starts a worker on the store; without a job it only drains. `more` are further variables of its surroundings.
+    func start(
+        _ job: [String] = [], kill: String? = nil, isOfflineFirst: Bool = false, _ more: [String: String] = [:]
+    ) throws -> WorkerProcess {
         var variables = [
             "KIZUNA_URL": backend.url, "KIZUNA_KEY": backend.anonKey, "KIZUNA_STORE": store.path,
             "KIZUNA_JOB": job.joined(separator: "\n"),
         ]
         variables["KIZUNA_KILL"] = kill
         if isOfflineFirst { variables["KIZUNA_OFFLINE_FIRST"] = "1" }
-        return try WorkerProcess(variables)
+        return try WorkerProcess(variables.merging(more) { $1 })
     }
 
     func run(

@@ -12,7 +12,15 @@ final class WorkerProcess: Sendable {
         let lines: [String]
 
         /// For each step that was durable before the end: the keys of its rows.
-        var accepted: [String] { lines.filter { $0.hasPrefix("accepted ") }.map { String($0.dropFirst(9)) } }
+        var accepted: [String] { moments(of: "accepted").map(\.keys) }
+        /// What the worker said of keys, with the machine's clock in milliseconds.
+        func moments(of word: String) -> [(keys: String, at: Double)] {
+            lines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard words.count == 3, words[0] == word, let at = Double(words[2]) else { return nil }
+                return (String(words[1]), at)
+            }
+        }
         /// Nil where the queue did not run empty.
         var refused: Int? {
             lines.first { $0.hasPrefix("drained ") }.flatMap { Int($0.dropFirst(8)) }
@@ -20,7 +28,7 @@ final class WorkerProcess: Sendable {
         var description: String { "\(isKilled ? "killed" : "exit") \(status): \(lines)" }
     }
 
-    private let id: pid_t
+    let id: pid_t
     private let output: ScratchFolder
     private let ending = LatestMailbox<End>()
 
@@ -75,6 +83,23 @@ final class WorkerProcess: Sendable {
     }
 
     func kill() { Foundation.kill(id, SIGKILL) }
+    func stop() { Foundation.kill(id, SIGSTOP) }
+    func resume() { Foundation.kill(id, SIGCONT) }
+
+    /// What it has said so far.
+    var said: [String] {
+        let text = (try? String(contentsOfFile: output.path + "/output", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Waits until it has said so many lines that begin so.
+    func untilSaid(_ prefix: String, times: Int = 1) async throws {
+        try await within(.seconds(30), "a worker's \(prefix)") { [self] in
+            while said.count(where: { $0.hasPrefix(prefix) }) < times {
+                try await SyncEnvironment.live().sleep(.milliseconds(5))
+            }
+        }
+    }
 
     /// Waits for its end; after the limit it is killed.
     func end(within limit: Duration = .seconds(30)) async throws -> End {

@@ -10,7 +10,9 @@ import Testing
     /// Blocks that are no code of an app: a package manifest, an import alone.
     private static let notCode = ["// Package.swift"]
 
-    @Test(arguments: ["README.md", "docs/scheduling.md", "docs/writing.md", "docs/testing.md", "docs/owners.md"])
+    @Test(arguments: [
+        "README.md", "docs/scheduling.md", "docs/writing.md", "docs/testing.md", "docs/owners.md", "docs/processes.md",
+    ])
     func everySwiftBlockOfThePageIsCompiled(page: String) throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
         let compiled = try ["Tests/KizunaSyncTests/Docs", "Tests/SupabaseAdapter"].map(Self.root.appendingPathComponent)

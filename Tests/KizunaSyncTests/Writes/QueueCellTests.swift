@@ -10,7 +10,7 @@ import Testing
     enum Event: String, CaseIterable {
         case queuedAgain, withdrawn, delivered, unanswered, notNoted, verifiedPresent, verifiedAbsent, committed
         case commitFailed, timerFired, pathUp, pathDown, switchedOn, switchedOff, sessionReady, sessionLost
-        case hurried, woken, ended
+        case hurried, woken, ended, turnLost, decidedAnew, drainedElsewhere, drainedByNobodyElse
     }
 
     private static let table: [State: [Event: String]] = [
@@ -19,30 +19,35 @@ import Testing
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "",
             .hurried: "", .woken: "", .ended: "",
+            .turnLost: "timer", .decidedAnew: "", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
         ],
         .sending: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
             .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "", .sessionReady: "",
             .sessionLost: "", .hurried: "", .woken: "", .ended: "",
+            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
         ],
         .verifying: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
             .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "",
             .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "", .ended: "",
+            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
         ],
         .settling: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "timer", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "",
             .ended: "",
+            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
         ],
         .parked: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "send a", .pathUp: "cancel, send a",
             .pathDown: "timer", .switchedOn: "cancel, send a", .switchedOff: "", .sessionReady: "cancel, send a",
             .sessionLost: "", .hurried: "cancel, send a", .woken: "cancel, send a", .ended: "cancel",
+            .turnLost: "timer", .decidedAnew: "", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
         ],
     ]
 
@@ -107,6 +112,10 @@ import Testing
         case .hurried: .hurried
         case .woken: .woken
         case .ended: .ended
+        case .turnLost: .turnLost(flight: 1, wasSent: false, elsewhere: .seconds(5))
+        case .decidedAnew: .turnLost(flight: 1, wasSent: true, elsewhere: nil)
+        case .drainedElsewhere: .drainedElsewhere(.seconds(5))
+        case .drainedByNobodyElse: .drainedElsewhere(nil)
         }
     }
 }

@@ -94,7 +94,7 @@ struct QueueWalk {
     }
 
     private mutating func disturb() {
-        switch Int(random.next() % 5) {
+        switch Int(random.next() % 6) {
         case 0:
             isEnabled.toggle()
             handle(.networkSwitched(isEnabled: isEnabled))
@@ -103,6 +103,7 @@ struct QueueWalk {
             handle(.sessionChanged(isReady: isReady))
         case 2: handle(.pathChanged(isUp: random.chance(0.5)))
         case 3: handle(random.chance(0.5) ? .hurried : .woken)
+        case 4: handle(.drainedElsewhere(random.chance(0.5) ? .seconds(5) : nil))
         default:
             guard let id = order.filter({ items[$0] != nil }).randomElement(using: &random) else { return }
             drop([id])
@@ -147,6 +148,9 @@ struct QueueWalk {
             case 4:
                 isReady = false
                 handle(.answered(flight: flight, .needsSession, jitter: jitter))
+            case 5 where random.chance(0.5):
+                let elsewhere: Duration? = random.chance(0.5) ? .seconds(5) : nil
+                handle(.turnLost(flight: flight, wasSent: false, elsewhere: elsewhere))
             case 5: handle(.notNoted(flight: flight, jitter: jitter))
             default: handle(.answered(flight: flight, serve(ids), jitter: jitter))
             }

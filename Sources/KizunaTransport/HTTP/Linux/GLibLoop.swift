@@ -13,7 +13,7 @@
     final class GLibLoop: @unchecked Sendable {
         static let shared = GLibLoop()
 
-        private let context: OpaquePointer
+        let context: OpaquePointer
         private let pending = Mutex<[@Sendable () -> Void]>([])
 
         private init() {

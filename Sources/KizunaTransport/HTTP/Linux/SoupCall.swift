@@ -58,6 +58,11 @@
         /// A write is not tried again here: whether it was handled is for the queue to find out.
         private func leaves() {
             timesLeft += 1
+            guard exchange.mayLeave else {
+                // Nothing of it has gone out, unless it is the second time.
+                if timesLeft == 1 { exchange.failed(WireFailure(.notSent, "the turn to send has passed")) }
+                return g_cancellable_cancel(cancellable)
+            }
             exchange.requestLeft()
             guard timesLeft > 1, !["GET", "HEAD"].contains(exchange.request.method) else { return }
             exchange.failed(exchange.failure("the connection ended before an answer"))

@@ -41,6 +41,7 @@ package final class URLSessionTransport: WireTransport {
         try Task.checkCancellation()
         let task = session.dataTask(with: try request.urlRequest())
         let exchange = Exchange(request, maximumBodyBytes: maximumBodyBytes, mayHaveLeft: true)
+        guard exchange.mayLeave else { throw WireFailure(.notSent, "the turn to send has passed") }
         delegate.add(exchange, for: task)
         defer { delegate.remove(task) }
         task.resume()

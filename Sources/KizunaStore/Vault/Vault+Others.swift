@@ -1,0 +1,196 @@
+internal import Foundation
+package import KizunaCore
+
+// What other processes commit to the same file, as a change like any other (decision 012).
+
+extension Vault {
+    /// Looks whether another process has committed something, and hands it over. Call it when a signal was heard.
+    package func catchUp() throws(SyncError) {
+        try reading { () throws(SyncError) in }
+        // Nothing is committed when the process that sends the queue ends.
+        guard others.isDrainedElsewhere, case .nobodyElse = drainer() else { return }
+        var change = VaultChange()
+        change.isOthers = true
+        change.drainer = noteDrainer()
+        publish(change)
+    }
+
+    /// Brings what this vault knows up to the present state of the file; call it first in each transaction. Gives what
+    /// other processes changed since, nil where it is nothing.
+    func takeInOthers() throws(SyncError) -> VaultChange? {
+        others.isMoved = false
+        let dataVersion = try connection.dataVersion()
+        guard dataVersion != others.dataVersion else { return nil }
+        var change = VaultChange()
+        change.isOthers = true
+        var next = others
+        next.dataVersion = dataVersion
+        next.shared = try sharedTable.row()
+        change.queued = try queue.entries(after: others.lastSequence)
+        let isMoved = next.shared.version != others.shared.version
+        if !isMoved {
+            for entry in change.queued { next.add(entry) }
+        } else {
+            try followQueue(&next, &change)
+            try followRefusals(&next, &change)
+            try followVerdicts(&change)
+            try followLists(next.shared, &change)
+        }
+        for (table, added) in Dictionary(grouping: change.queued, by: \.table) {
+            change.known[table] = try knownRows(of: table, keys: added.touchedKeys)
+        }
+        let wasElsewhere = others.isDrainedElsewhere
+        others = next
+        depth = next.queue.count
+        if sharing != nil { change.drainer = noteDrainer() }
+        let isNews = change.hasNews || others.isDrainedElsewhere != wasElsewhere
+        return isNews ? change : nil
+    }
+
+    private func followQueue(_ next: inout OthersView, _ change: inout VaultChange) throws(SyncError) {
+        let revisions = try queue.revisions()
+        for (place, known) in others.queue.sorted(by: { $0.key < $1.key }) {
+            guard let revision = revisions[place] else {
+                next.remove(at: place)
+                change.ended.append(QueueEntry(ended: known.id, of: known.table))
+                continue
+            }
+            guard revision != known.revision, let entry = try queue.entry(id: known.id) else { continue }
+            next.setRevision(revision, at: place)
+            if revision.rewrites == known.revision.rewrites {
+                change.updated.append(entry)
+            } else {
+                change.rewritten.append(entry)
+            }
+        }
+        for entry in change.queued { next.add(entry, revision: revisions[entry.sequence] ?? 0) }
+    }
+
+    private func followRefusals(_ next: inout OthersView, _ change: inout VaultChange) throws(SyncError) {
+        let present = try refusals.all()
+        let ids = Set(present.map(\.entry.id))
+        for id in others.refused.keys.sorted() where !ids.contains(id) {
+            next.removeRefusal(id)
+            change.unrefused.append(id)
+        }
+        for refusal in present where others.refused[refusal.entry.id] != refusal.refusedAt {
+            if others.refused[refusal.entry.id] != nil { change.unrefused.append(refusal.entry.id) }
+            next.add(refusal)
+            change.refused.append(refusal)
+        }
+    }
+
+    /// Looks up what became of the writes that left.
+    private func followVerdicts(_ change: inout VaultChange) throws(SyncError) {
+        for entry in change.ended {
+            guard let rows = try deliveries.rows(id: entry.id) else { continue }
+            change.delivered[entry.id] = (try? rows.arrayElements()) ?? []
+        }
+    }
+
+    private func followLists(_ next: SharedTable.Row, _ change: inout VaultChange) throws(SyncError) {
+        let seen = others.shared
+        if next.cleared != seen.cleared {
+            change.isCleared = true
+            clearedAt = ticks.next()
+            answered = [:]
+        }
+        for table in try sharedTable.marked(after: seen.version) { marks[table] = ticks.next() }
+        let changed = try lists.tables(changedAfter: seen.version)
+        change.changedTables = changed
+        let hasRemoved = next.removed != seen.removed || change.isCleared
+        if hasRemoved { keyPlaces = [:] } else { for table in changed { keyPlaces[table] = nil } }
+        guard !changed.isEmpty || hasRemoved else { return }
+        for cacheKey in (sharing?.shownLists() ?? []).sorted() {
+            guard let list = try storedList(cacheKey: cacheKey) else {
+                // Another process needed the room: what is shown stays, and is fetched again.
+                var edit = ListEdit()
+                edit.becomesStale = true
+                if hasRemoved, !change.isCleared { change.lists[cacheKey] = .edited(edit) }
+                continue
+            }
+            guard try lists.moves(of: list.head.id).version > seen.version else { continue }
+            change.lists[cacheKey] = .replaced(list, askedAt: .zero)
+        }
+    }
+
+    // MARK: - The lease
+
+    /// The last moment at which a request may leave, by the machine's clock: some time before the lease ends, since a
+    /// request takes its time. Nil where the file is not shared.
+    var lastMoment: Duration? { sharing.map { others.shared.lease.end - $0.leaseLength / 5 } }
+
+    /// How the lease stands for this vault; mine where the file is not shared.
+    var standing: Lease.Standing {
+        guard let sharing, let holder else { return .mine }
+        return others.shared.lease.standing(
+            for: holder, at: sharing.host.sinceBoot(), length: sharing.leaseLength,
+            isRunning: { sharing.host.runs($0) })
+    }
+
+    func drainer() -> VaultChange.Drainer {
+        if case .others(let remaining) = standing { .other(remaining) } else { .nobodyElse }
+    }
+
+    func noteDrainer() -> VaultChange.Drainer {
+        let drainer = drainer()
+        others.isDrainedElsewhere = drainer != .nobodyElse
+        return drainer
+    }
+
+    /// Takes the lease or makes it longer, within a transaction. Nil where another process has it.
+    func claimLease() -> VaultChange.Drainer? {
+        guard let sharing, let holder else { return nil }
+        guard standing.isOpen else { return noteDrainer() }
+        others.isDrainedElsewhere = false
+        others.shared.lease = Lease(holder: holder, end: sharing.host.sinceBoot() + sharing.leaseLength)
+        return nil
+    }
+
+    /// Gives the lease back within a transaction that leaves nothing to send.
+    func giveLeaseBackWhenEmpty() {
+        if depth == 0, let holder, others.shared.lease.holder == holder { others.shared.lease = Lease() }
+    }
+
+    /// Gives the lease back when the vault is closed. Where that cannot be written down it runs out.
+    func giveLeaseBack() {
+        guard let holder, others.shared.lease.holder == holder else { return }
+        connection.attempt { () throws(SyncError) in
+            try commit { (change) throws(SyncError) in
+                change.isSilent = true
+                if others.shared.lease.holder == holder { others.shared.lease = Lease() }
+            }
+        }
+    }
+
+    /// How long a lease of this vault is.
+    package nonisolated var leaseLength: Duration { sharing?.leaseLength ?? Lease.defaultLength }
+
+    /// Makes the lease longer while requests are out. Gives the last moment at which another may leave, nil where the
+    /// lease is lost.
+    package func renewLease() throws(SyncError) -> Duration? {
+        try commit { (change) throws(SyncError) in
+            change.isSilent = true
+            guard let holder, others.shared.lease.holder == holder else { return nil }
+            _ = claimLease()
+            return lastMoment
+        }
+    }
+}
+
+extension QueueEntry {
+    /// A write that left by another process's hand, as far as it needs to be known.
+    init(ended id: String, of table: TableID) {
+        self.init(
+            id: id, table: table, operation: .delete(filters: []), rowKeys: [],
+            createdAt: Date(timeIntervalSince1970: 0))
+    }
+}
+
+extension VaultChange {
+    fileprivate var hasNews: Bool {
+        !(queued.isEmpty && updated.isEmpty && rewritten.isEmpty && ended.isEmpty && refused.isEmpty
+            && unrefused.isEmpty && lists.isEmpty
+            && changedTables.isEmpty && !isCleared)
+    }
+}

@@ -1,0 +1,159 @@
+internal import Dispatch
+internal import Foundation
+internal import KizunaCore
+internal import Synchronization
+
+/// Tells the processes that have the same store open of each other's commits.
+///
+/// Each has an empty file beside the store, its door, and watches it. Whoever has committed knocks at the others' doors:
+/// one written byte each. A process that is alone has nobody to knock at, so it costs it nothing; nobody hears itself.
+/// What is told after the commit is seen by whoever looks then, which a watch on the store's own files could not promise:
+/// they change before the commit is there to be seen.
+package final class PlatformSignal: ChangeSignal {
+    private struct State {
+        var door: String?
+        var watch: DoorWatch?
+        /// Where no watch is to be had.
+        var fallback: (any DispatchSourceTimer)?
+        var heard: (@Sendable () -> Void)?
+        /// The others' doors by name.
+        var others: [String: Door] = [:]
+    }
+
+    private struct Door {
+        let file: Int32
+        let process: Int32
+    }
+
+    private static let doors = Atomic<Int>(0)
+    /// How often the store is looked at where no signal can be heard.
+    private static let pollInterval = DispatchTimeInterval.milliseconds(150)
+
+    private let path: String
+    private let folder: String
+    /// What the names of all doors of the store begin with.
+    private let prefix: String
+    private let state = Mutex(State())
+
+    /// A signal of the store file at a path.
+    package static func of(_ path: String) -> PlatformSignal { PlatformSignal(path: path) }
+
+    package init(path: String) {
+        let file = URL(fileURLWithPath: path)
+        self.path = path
+        folder = file.deletingLastPathComponent().path
+        prefix = file.lastPathComponent + "-door-"
+    }
+
+    deinit { stop() }
+
+    package func start(heard: @escaping @Sendable () -> Void) {
+        let name = "\(prefix)\(getpid())-\(Self.doors.add(1, ordering: .relaxed).newValue)"
+        let door = "\(folder)/\(name)"
+        let file = open(door, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        if file >= 0 { close(file) }
+        let watch = file < 0 ? nil : DoorWatch(door: door, folder: folder)
+        let isListening =
+            watch?.start { [weak self] news in
+                switch news {
+                case .knock: self?.hear()
+                case .folder: self?.lookAround()
+                case .end: self?.lookAround(isEnd: true)
+                }
+            } ?? false
+        state.withLock { state in
+            state.heard = heard
+            state.door = door
+            state.watch = isListening ? watch : nil
+            state.fallback = isListening ? nil : poll()
+        }
+        lookAround()
+    }
+
+    package func tell() {
+        state.withLock { state in
+            guard !state.others.isEmpty else { return }
+            var byte: UInt8 = 0
+            for door in state.others.values { _ = pwrite(door.file, &byte, 1, 0) }
+        }
+    }
+
+    package func stop() {
+        let former = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        if let door = former.door { unlink(door) }
+        former.watch?.stop()
+        former.fallback?.cancel()
+        for door in former.others.values { close(door.file) }
+    }
+
+    private func hear() {
+        state.withLock { $0.heard }?()
+    }
+
+    private func poll() -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue.global())
+        timer.schedule(deadline: .now() + Self.pollInterval, repeating: Self.pollInterval)
+        timer.setEventHandler { [weak self] in
+            self?.lookAround()
+            self?.hear()
+        }
+        timer.resume()
+        return timer
+    }
+
+    // MARK: - The others
+
+    /// Finds who came and who went. Whoever came is knocked at, since it was not told before.
+    private func lookAround(isEnd: Bool = false) {
+        let isNews = state.withLock { state -> Bool in
+            guard let own = state.door else { return false }
+            let present = Set(names()).subtracting([URL(fileURLWithPath: own).lastPathComponent])
+            var isNews = isEnd || !FileManager.default.fileExists(atPath: path)
+            for (name, door) in state.others where !present.contains(name) || !Self.isRunning(door.process) {
+                close(door.file)
+                state.others[name] = nil
+                isNews = true
+            }
+            for name in present where state.others[name] == nil {
+                guard let process = Self.process(of: name, prefix) else { continue }
+                guard Self.isRunning(process) else {
+                    // It was killed.
+                    unlink("\(folder)/\(name)")
+                    continue
+                }
+                let file = open("\(folder)/\(name)", O_WRONLY | O_CLOEXEC)
+                guard file >= 0 else { continue }
+                state.others[name] = Door(file: file, process: process)
+                if process != getpid() { state.watch?.follow(process) }
+                var byte: UInt8 = 0
+                _ = pwrite(file, &byte, 1, 0)
+            }
+            return isNews
+        }
+        if isNews { hear() }
+    }
+
+    private func names() -> [String] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return all.filter { $0.hasPrefix(prefix) }
+    }
+
+    private static func process(of name: String, _ prefix: String) -> Int32? {
+        name.dropFirst(prefix.count).split(separator: "-").first.flatMap { Int32($0) }
+    }
+
+    private static func isRunning(_ process: Int32) -> Bool { HostProcess.live.isRunning(process) }
+}
+
+/// What a watch of a door tells.
+enum DoorNews: Sendable {
+    /// Somebody knocked.
+    case knock
+    /// A file came into the folder or left it.
+    case folder
+    /// A process that was followed has ended.
+    case end
+}

@@ -1,0 +1,90 @@
+import Foundation
+import KizunaCore
+import KizunaStore
+import TestSupport
+import Testing
+
+/// A file that several open, at once or one after another, and that goes away under them.
+@Suite struct SharedOpeningTests {
+    @Test(arguments: 0..<5) func manyOpenANewFileAtOnce(_ round: Int) async throws {
+        let scene = try SharedScene()
+        let vaults = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
+            for number in 1...8 { group.addTask { try scene.process(Int32(number)) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for (number, each) in vaults.enumerated() {
+            _ = try await each.vault.enqueue([try insertion("k\(number)")], limit: 100)
+        }
+        #expect(try await vaults[0].vault.pendingEntries().count == 8)
+        for each in vaults { await each.vault.close() }
+    }
+
+    @Test func aFileOfTheFirstVersionIsBroughtUpWithWhatItHolds() async throws {
+        let scene = try SharedScene()
+        let first = try scene.process(1)
+        _ = try await first.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: first.ticks.next()))
+        _ = try await first.vault.enqueue([try insertion("b")], limit: 10)
+        await first.vault.close()
+        let raw = try RawStore(scene.path)
+        for sql in [
+            "DROP TABLE shared", "DROP TABLE marks", "ALTER TABLE lists DROP COLUMN version",
+            "ALTER TABLE lists DROP COLUMN asked_at", "ALTER TABLE lists DROP COLUMN used_by",
+            "ALTER TABLE queue DROP COLUMN revision", "PRAGMA user_version = 1",
+        ] { try raw.execute(sql) }
+        raw.close()
+        let (one, two) = try scene.pair()
+        #expect(try await one.vault.pendingEntries().map(\.id) == ["insert-b"])
+        #expect(texts(try await two.vault.list(cacheKey: "all", usedAt: day(5))) == [#"{"id":"a"}"#])
+        #expect(try await two.vault.beginSend(["insert-b"]).word == "noted")
+        #expect(try await one.vault.beginSend(["insert-b"]).word == "elsewhere 10")
+    }
+
+    /// What is accepted after the removal must be in a file that is there.
+    @Test func aFileThatAnotherRemovedIsBegunAnew() async throws {
+        let scene = try SharedScene()
+        let one = try scene.process(1)
+        _ = try await one.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: one.ticks.next()))
+        let stored = try await one.vault.enqueue([try insertion("b"), try insertion("c")], limit: 10)
+        try await one.vault.beginSend(["insert-c"])
+        try await one.vault.refuse([try refusal(stored[1])])
+        try VaultFile(path: scene.path).remove()
+        _ = try await one.vault.enqueue([try insertion("d")], limit: 10)
+        let news = try #require(one.news.last)
+        #expect(news.isCleared)
+        #expect(news.ended.map(\.id) == ["insert-b"])
+        #expect(news.unrefused == ["insert-c"])
+        let later = try scene.process(2)
+        #expect(try await later.vault.pendingEntries().map(\.id) == ["insert-d"])
+        await one.vault.close()
+        #expect(
+            try await later.vault.pendingEntries().map(\.id) == ["insert-d"], "the old one's end takes nothing along")
+        await later.vault.close()
+        #expect(try await scene.process(3).vault.pendingEntries().map(\.id) == ["insert-d"])
+    }
+
+    @Test func aFileIsNotRemovedUnderATransaction() async throws {
+        let scene = try SharedScene()
+        let one = try scene.process(1)
+        let other = try RawStore(scene.path)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = #expect(throws: SyncError.self) { try VaultFile(path: scene.path, patience: .zero).remove() }
+        #expect(error?.code == .storeBusy)
+        #expect(FileManager.default.fileExists(atPath: scene.path))
+        try other.execute("ROLLBACK")
+        other.close()
+        await one.vault.close()
+    }
+
+    @Test func theOthersRowsAreGoneWhenOneSeals() async throws {
+        let scene = try SharedScene()
+        let (one, two) = try scene.pair()
+        _ = try await one.vault.store(try scene.answer(#"[{"id":"secret-row"}]"#, at: one.ticks.next()))
+        _ = try await one.vault.enqueue([try insertion("b")], limit: 10)
+        _ = try await two.vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        try await one.vault.seal(discarding: false)
+        #expect(try await two.look()?.isCleared == true)
+        #expect(try await two.vault.pendingEntries().map(\.id) == ["insert-b"])
+        let left = try scene.folder.files().filter { $0.bytes.range(of: Data("secret-row".utf8)) != nil }
+        #expect(left.map(\.path) == [], "nothing of it is left in any file, though another has it open")
+    }
+}

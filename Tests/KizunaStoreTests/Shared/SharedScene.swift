@@ -1,0 +1,99 @@
+import TestSupport
+import KizunaCore
+import KizunaStore
+import Synchronization
+
+/// One store file and the processes that have it open, each with a vault and what it was told.
+final class SharedScene: Sendable {
+    /// One process.
+    final class Process: Sendable {
+        let vault: Vault
+        let signal: FakeSignal
+        let ticks: TickSource
+        private let told: SharedBox<[VaultChange]>
+
+        init(_ scene: SharedScene, number: Int32, shown: Set<String>) throws {
+            let told = SharedBox<[VaultChange]>([])
+            let ticks = TickSource()
+            let signal = FakeSignal()
+            self.ticks = ticks
+            self.signal = signal
+            self.told = told
+            vault = try Vault(
+                file: VaultFile(path: scene.path, patience: .seconds(5)), owner: "user:a", ticks: ticks, now: day(1),
+                sharing: VaultSharing(host: scene.host(number), signal: signal, shownLists: { shown })
+            ) { change in told.value.withLock { $0.append(change) } }
+        }
+
+        /// All changes, oldest first.
+        var changes: [VaultChange] { told.value.withLock { $0 } }
+        /// Those that others made.
+        var news: [VaultChange] { changes.filter(\.isOthers) }
+
+        /// Looks at what others did, and gives it.
+        func look() async throws -> VaultChange? {
+            let before = news.count
+            try await vault.catchUp()
+            return news.count > before ? news.last : nil
+        }
+    }
+
+    let folder: ScratchFolder
+    private let now = Mutex(Duration.seconds(1_000))
+    private let running = Mutex<Set<Int32>>([1, 2, 3])
+
+    init() throws { folder = try ScratchFolder() }
+
+    var path: String { folder.path + "/vaults/store.sqlite" }
+
+    func process(_ number: Int32, shown: Set<String> = ["all"]) throws -> Process {
+        try Process(self, number: number, shown: shown)
+    }
+
+    /// Two processes on the file.
+    func pair() throws -> (Process, Process) { (try process(1), try process(2)) }
+
+    func advance(by duration: Duration) { now.withLock { $0 += duration } }
+
+    func kill(_ number: Int32) { running.withLock { _ = $0.remove(number) } }
+
+    func host(_ number: Int32) -> HostProcess {
+        HostProcess(
+            number: number, run: UInt64(number), isRunning: { [self] other in running.withLock { $0.contains(other) } },
+            sinceBoot: { [self] in now.withLock { $0 } })
+    }
+
+    func answer(_ rows: String, asked: Duration? = nil, at tick: Tick, to key: String = "all") throws -> ListAnswer {
+        let body = Array(rows.utf8)
+        return ListAnswer(
+            cacheKey: key, table: tasks, parameters: [.init(name: "select", value: "*")], body: body,
+            rows: try RowCutter(keyColumns: ["id"]).rows(of: body), askedAt: tick,
+            askedSinceBoot: asked ?? now.withLock { $0 }, fetchedAt: day(2))
+    }
+}
+
+/// Something that changes, shared.
+final class SharedBox<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+    init(_ value: Value) { self.value = Mutex(value) }
+}
+
+/// Counts what it was told.
+final class FakeSignal: ChangeSignal {
+    private let count = Mutex(0)
+    var tellings: Int { count.withLock { $0 } }
+    func start(heard: @escaping @Sendable () -> Void) {}
+    func tell() { count.withLock { $0 += 1 } }
+    func stop() {}
+}
+
+extension SendNote {
+    /// In a word.
+    var word: String {
+        switch self {
+        case .noted: "noted"
+        case .heldElsewhere(let remaining): "elsewhere \(Int(remaining.seconds))"
+        case .changed: "changed"
+        }
+    }
+}
