@@ -195,9 +195,11 @@ package struct QueueMachine: Sendable {
             hasAskedSession = false
             if isReady { hurry(&effects) }
         case .hurried:
+            let before = failures
             hurry(&effects)
-            // Asked for by hand: try even while the monitor says offline.
-            failures = isPathUp ? 0 : 1
+            // Tried now, but the schedule goes on where it was, since a scheduler asks again and again. And asked for by
+            // hand: try even while the monitor says offline.
+            failures = max(before, isPathUp ? 0 : 1)
         case .ended:
             hasEnded = true
             return timers.keys.sorted().map { .cancelTimer(timer: $0) }
