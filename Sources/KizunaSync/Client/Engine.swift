@@ -55,12 +55,15 @@ package final class Engine: ReadContext {
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
     private let credentialsTeller = Teller()
+    /// What runs of `sync()` ask the server, which those that overlap share.
+    let questions: JoinedWork<Question>
 
     /// Opens the store and starts the engine.
     package init(_ configuration: KizunaSyncConfiguration, seams: Seams) throws(SyncError) {
         self.configuration = configuration
         let environment = seams.environment ?? .live(log: configuration.log)
         self.environment = environment
+        questions = JoinedWork(in: environment)
         let base = try Self.base(of: configuration.url)
         gateway = Gateway(
             base: base, publishableKey: configuration.publishableKey,
@@ -194,9 +197,12 @@ package final class Engine: ReadContext {
     }
 
     /// Refreshes live reads that wait to be.
-    package func hurryReads() {
-        for read in listeners.0 { read.hurry() }
+    private func hurryReads() {
+        for read in liveReads { read.hurry() }
     }
+
+    /// The live reads that are iterated.
+    var liveReads: [LiveReadRunner] { listeners.0 }
 
     /// Tries at once whatever waits, in the queue and in live reads.
     package func hurry() {
