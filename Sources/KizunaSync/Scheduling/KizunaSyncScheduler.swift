@@ -131,8 +131,9 @@ public final class KizunaSyncScheduler: Sendable {
 
     /// Asks for a run: for a Sync now button, a pull to refresh, after a sign-in or a reset. Works without `start()` too.
     ///
-    /// It starts at once, or follows the one under way; a `.localWrite` keeps the distance that failed runs impose.
-    /// While the path is not satisfied nothing starts; its return does.
+    /// It starts at once, or follows the one under way. A `.localWrite` keeps the distance that failed runs impose, and sends
+    /// writes without asking for what others changed; a `.path` is held where it comes too often. While the path is not
+    /// satisfied nothing starts; its return does.
     public func wake(reason: WakeReason = .doorbell) { runner.step(.woken(reason)) }
 
     /// Asks for a run and waits for its end: for `refreshable` and background work. While another run is under way, this
@@ -145,7 +146,8 @@ public final class KizunaSyncScheduler: Sendable {
     /// Says that the app came to the front; for apps that turned `observeForeground` off.
     public func notifyForeground() { runner.step(.woken(.foreground)) }
 
-    /// Says that the network came back; for apps that turned `monitorPath` off.
+    /// Says that the network came back; for apps that turned `monitorPath` off. Three calls within 20 s each start a run at
+    /// once; further ones are held and served together.
     public func notifyOnline() { runner.step(.woken(.path)) }
 
     /// Says that the session changed: ends the wait after a refresh that found nobody signed in.

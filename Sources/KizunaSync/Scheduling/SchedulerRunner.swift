@@ -220,9 +220,9 @@ package final class SchedulerRunner: Sendable {
             ticket = environment.spawn { [self] in
                 step(.sessionRefreshed(attempt: id, await assigned.refreshSession.outcome()))
             }
-        case .sync(let id):
+        case .sync(let id, let asksReads):
             attempt = id
-            ticket = environment.spawn { [self] in step(.synced(attempt: id, await sync())) }
+            ticket = environment.spawn { [self] in step(.synced(attempt: id, await sync(asksReads: asksReads))) }
         case .readReset(let id):
             attempt = id
             ticket = environment.spawn { [self] in
@@ -233,9 +233,9 @@ package final class SchedulerRunner: Sendable {
         state.withLock { $0.step = (attempt, ticket) }
     }
 
-    private func sync() async -> SchedulerFailure? {
+    private func sync(asksReads: Bool) async -> SchedulerFailure? {
         do {
-            if let sync = assigned.sync { try await sync() } else { try await ports.client.sync() }
+            if let sync = assigned.sync { try await sync() } else { try await ports.client.sync(asksReads: asksReads) }
             return nil
         } catch {
             return SchedulerFailure(error)
