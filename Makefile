@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-slow python-client lint check-apple bench check tsan setup clean
+.PHONY: demo test test-slow python-client lint check-apple check-supabase bench check tsan setup clean
 
 demo: setup                 ## Shows the package at work, against a backend of its own.
 	$(SWIFT) build --product kizuna
@@ -21,6 +21,9 @@ python-client: setup        ## The local backend, asked by the Supabase client f
 
 check-apple:                ## The Apple branches, type-checked against small stub modules.
 	scripts/check-apple
+
+check-supabase: setup       ## The trait SupabaseSwift, off and on, against a stand-in of the SDK.
+	scripts/check-supabase
 
 bench: setup                ## Figures of speed, as a table; release build. ARGS="--only write", "--json" …
 	$(SWIFT) build -c release --product kizuna-bench --scratch-path .build/bench

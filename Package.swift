@@ -18,6 +18,15 @@ let package = Package(
         .executable(name: "kizuna", targets: ["kizuna"]),
         .executable(name: "kizuna-bench", targets: ["kizuna-bench"]),
     ],
+    traits: [
+        .trait(
+            name: "SupabaseSwift",
+            description: "SupabaseSession and SupabaseRealtimeWakeup, for an app that signs in with supabase-swift.")
+    ],
+    dependencies: [
+        // Not fetched while the trait is off.
+        .package(url: "https://github.com/supabase/supabase-swift.git", from: "2.55.0")
+    ],
     targets: [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
@@ -38,7 +47,10 @@ let package = Package(
             swiftSettings: houseStyle),
         .target(
             name: "KizunaSync",
-            dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport"],
+            dependencies: [
+                "KizunaCore", "KizunaPostgREST", "KizunaStore", "KizunaTransport",
+                .product(name: "Supabase", package: "supabase-swift", condition: .when(traits: ["SupabaseSwift"])),
+            ],
             swiftSettings: houseStyle),
         .target(
             name: "KizunaSyncTesting",
@@ -61,8 +73,8 @@ let package = Package(
             swiftSettings: houseStyle),
 
         .target(
-            name: "TestSupport", dependencies: ["KizunaSyncTesting"], path: "Tests/TestSupport",
-            swiftSettings: houseStyle),
+            name: "TestSupport", dependencies: ["KizunaCore", "KizunaPostgREST", "KizunaSyncTesting"],
+            path: "Tests/TestSupport", swiftSettings: houseStyle),
         .testTarget(name: "KizunaCoreTests", dependencies: ["KizunaCore"], swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaPostgRESTTests",
@@ -99,7 +111,7 @@ let package = Package(
         // Run in a network of its own by the path monitor's test.
         .executableTarget(
             name: "path-probe", dependencies: ["KizunaTransport"], path: "Tests/PathProbe", swiftSettings: houseStyle),
-        .target(name: "Supabase", path: "Tests/Stubs/Supabase", swiftSettings: houseStyle),
+        .target(name: "Supabase", path: "Tests/Stubs/SupabaseSwift/Sources/Supabase", swiftSettings: houseStyle),
         // The samples of the behaviour pages as an app would hold them: Swift 6 mode, without our further strictness.
         .testTarget(
             name: "SeedSamplesTests", dependencies: ["KizunaCore", "KizunaSync", "KizunaSyncTesting", "Supabase"],

@@ -1,5 +1,6 @@
 import KizunaCore
 import KizunaPostgREST
+import TestSupport
 import Testing
 
 /// `filter-cases.json`: rows and filters with the answer PostgreSQL gave.

@@ -1,5 +1,6 @@
 import KizunaCore
 import KizunaPostgREST
+import TestSupport
 import Testing
 
 /// Reads whose answers were confirmed on PostgreSQL, evaluated here over the same rows.

@@ -1,5 +1,6 @@
 import KizunaCore
 import KizunaPostgREST
+import TestSupport
 import Testing
 
 /// What builder calls become on the wire, as supabase-swift sends them.

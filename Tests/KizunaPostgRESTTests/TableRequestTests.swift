@@ -86,7 +86,12 @@ import Testing
 
     @Test func embeddedTablesAreNamedAtEveryDepth() {
         let request = PlainBuilder(columns: "id, who:people!fk!inner(name, badges(code)), ...photos(url), note").request
-        #expect(request.embeddedTables == ["people", "badges", "photos"])
+        let embeds = request.selectList.embeds
+        #expect(embeds.map(\.target) == ["people", "photos"])
+        #expect(embeds.map(\.hints) == [["fk"], []])
+        #expect(embeds.map(\.isInner) == [true, false])
+        #expect(embeds[0].inside.embeds.map(\.target) == ["badges"])
+        #expect(PlainBuilder(columns: "a!left!fk(id)").request.selectList.embeds.map(\.hints) == [["fk"]])
         #expect(request.hasEmbeds)
         #expect(!PlainBuilder(columns: "id,count()").request.hasEmbeds)
     }

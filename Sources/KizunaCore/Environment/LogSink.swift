@@ -34,6 +34,13 @@ public struct LogLine: Sendable {
     }
 }
 
+extension LogLine: CustomStringConvertible {
+    /// The message, and the data in the order of its keys.
+    public var description: String {
+        metadata.sorted { $0.key < $1.key }.reduce(message) { "\($0) \($1.key)=\($1.value)" }
+    }
+}
+
 /// Takes every line and keeps none.
 public struct SilentLogSink: LogSink {
     /// Makes a sink.

@@ -77,7 +77,7 @@ enum UndeclaredComparison {
     private static func shape(of text: String) -> KizunaColumnType.Kind? {
         if UUIDText.isCanonical(text) { return .uuid }
         guard text.utf8.first.map(DecimalText.isDigit) == true else { return nil }
-        if case .value = TimeText.date(text) { return .date }
+        if TimeText.isDay(text) { return .date }
         guard case .value = TimeText.timestamp(text, zone: .none) else { return nil }
         if case .value = TimeText.timestamp(text, zone: .session(isUTC: false)) { return .timestamptz }
         return .timestamp

@@ -29,6 +29,8 @@ package struct SelectList: Sendable, Hashable {
         package let name: String
         /// The table, or the foreign key that leads to it.
         package let target: String
+        /// The words behind `!` that are no kind of join: a foreign key, a column, or a table between the two.
+        package let hints: [String]
         package let isInner: Bool
         package let isSpread: Bool
         package let inside: SelectList
@@ -81,16 +83,21 @@ package struct SelectList: Sendable, Hashable {
             target = name
         }
         var isInner = false
+        var hints: [String] = []
         while cursor.take("!") {
             guard let word = cursor.name() else { return nil }
-            if word == "inner" { isInner = true }
+            switch word {
+            case "inner": isInner = true
+            case "left": break
+            default: hints.append(word)
+            }
         }
         guard target != "count", cursor.take("(") else { return nil }
         let rest = cursor.rest()
         guard rest.unicodeScalars.last == ")" else { return nil }
         let inside = String(rest.unicodeScalars.dropLast())
         return Embed(
-            name: alias ?? target, target: target, isInner: isInner, isSpread: isSpread,
+            name: alias ?? target, target: target, hints: hints, isInner: isInner, isSpread: isSpread,
             inside: SelectList(parsing: inside))
     }
 }
@@ -101,20 +108,6 @@ extension TableRequest {
 
     /// Which of the table's columns the answer carries.
     package var selectedColumns: SelectedColumns { selectList.selected }
-
-    /// The tables named in embeds at any depth, each once, in the order of the text. Best effort: an embed may also be
-    /// named by its foreign key.
-    package var embeddedTables: [String] {
-        var names: [String] = []
-        func collect(_ list: SelectList) {
-            for embed in list.embeds {
-                if !names.contains(embed.target) { names.append(embed.target) }
-                collect(embed.inside)
-            }
-        }
-        collect(selectList)
-        return names
-    }
 
     /// Whether the select list names referenced tables.
     package var hasEmbeds: Bool { !selectList.embeds.isEmpty }

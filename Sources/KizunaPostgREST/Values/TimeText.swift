@@ -1,4 +1,4 @@
-/// Dates and times in the strict ISO form, in whole microseconds.
+/// Dates and times in ISO form, in whole microseconds.
 enum TimeText {
     static let dayLength: Int64 = 86_400_000_000
 
@@ -10,12 +10,23 @@ enum TimeText {
         case session(isUTC: Bool)
     }
 
-    /// The number of the day. `infinity` is above every day, `-infinity` below.
+    /// The number of the day. `infinity` is above every day, `-infinity` below. A time behind the date must be one and
+    /// counts for nothing, nor does its offset.
     static func date(_ text: String) -> Reading<Int64> {
         if let bound = infinity(text) { return .value(bound) }
         var cursor = Digits(text)
-        guard let parts = cursor.date(), cursor.isAtEnd else { return .undecided }
-        return day(parts).map { .value($0) } ?? .refused
+        guard let parts = cursor.date() else { return .undecided }
+        switch clock(&cursor) {
+        case .undecided: return .undecided
+        case .refused: return .refused
+        case .value: return day(parts, lastYear: 5_874_897).map { .value($0) } ?? .refused
+        }
+    }
+
+    /// Whether a text is a date and nothing more.
+    static func isDay(_ text: String) -> Bool {
+        var cursor = Digits(text)
+        return cursor.date().flatMap { day($0, lastYear: 5_874_897) } != nil && cursor.isAtEnd
     }
 
     /// Microseconds since 1970 in UTC, or in the clock of the column.
@@ -23,19 +34,14 @@ enum TimeText {
         if let bound = infinity(text) { return .value(bound) }
         var cursor = Digits(text)
         guard let parts = cursor.date() else { return .undecided }
-        var moment: Int64 = 0
+        let moment: Int64
         var offset: Int64?
-        if !cursor.isAtEnd {
-            guard cursor.take(UInt8(ascii: "T")) || cursor.take(UInt8(ascii: " ")) else { return .undecided }
-            guard let clock = cursor.clock() else { return .undecided }
-            guard let inDay = microseconds(clock, allowsMidnightEnd: false) else { return .refusedOrOdd(clock) }
-            moment = inDay
-            if !cursor.isAtEnd {
-                guard let read = cursor.offset(), cursor.isAtEnd else { return .undecided }
-                offset = read
-            }
+        switch clock(&cursor) {
+        case .undecided: return .undecided
+        case .refused: return .refused
+        case .value(let read): (moment, offset) = read
         }
-        guard let day = day(parts) else { return .refused }
+        guard let day = day(parts, lastYear: 294_276) else { return .refused }
         switch zone {
         case .none: offset = 0
         case .session(let isUTC):
@@ -47,8 +53,20 @@ enum TimeText {
     /// Microseconds since midnight; `24:00:00` is the end of the day.
     static func time(_ text: String) -> Reading<Int64> {
         var cursor = Digits(text)
-        guard let clock = cursor.clock(), cursor.isAtEnd else { return .undecided }
-        return microseconds(clock, allowsMidnightEnd: true).map { .value($0) } ?? .refusedOrOdd(clock)
+        guard let clock = cursor.clock(), cursor.isAtEnd, !cursor.isBeforeChrist else { return .undecided }
+        return microseconds(clock).map { .value($0) } ?? .refused
+    }
+
+    /// What stands behind a date: nothing, or a time and perhaps its offset.
+    private static func clock(_ cursor: inout Digits) -> Reading<(moment: Int64, offset: Int64?)> {
+        guard !cursor.isAtEnd else { return .value((0, nil)) }
+        guard cursor.take(UInt8(ascii: "T")) || cursor.take(UInt8(ascii: "t")) || cursor.take(UInt8(ascii: " ")),
+            let clock = cursor.clock()
+        else { return .undecided }
+        guard let moment = microseconds(clock) else { return .refused }
+        guard !cursor.isAtEnd else { return .value((moment, nil)) }
+        guard let offset = cursor.offset(), cursor.isAtEnd else { return .undecided }
+        return .value((moment, offset))
     }
 
     private static func infinity(_ text: String) -> Int64? {
@@ -59,16 +77,18 @@ enum TimeText {
         }
     }
 
-    private static func day(_ parts: Digits.DateParts) -> Int64? {
-        guard parts.year > 0 else { return nil }
-        return CivilDay.day(year: parts.year, month: parts.month, day: parts.day)
+    private static func day(_ parts: Digits.DateParts, lastYear: Int64) -> Int64? {
+        guard parts.year > 0, parts.year <= lastYear else { return nil }
+        // There is no year 0: 1 BC is followed by 1 AD.
+        return CivilDay.day(
+            year: parts.isBeforeChrist ? 1 - parts.year : parts.year, month: parts.month, day: parts.day)
     }
 
-    private static func microseconds(_ clock: Digits.Clock, allowsMidnightEnd: Bool) -> Int64? {
+    /// PostgreSQL takes the 60th second and `24:00:00` for the moment that follows.
+    private static func microseconds(_ clock: Digits.Clock) -> Int64? {
+        guard clock.hour <= 24, clock.minute < 60, clock.second <= 60 else { return nil }
         let total = Int64(clock.hour * 3600 + clock.minute * 60 + clock.second) * 1_000_000 + clock.fraction
-        if clock.hour == 24, allowsMidnightEnd, total == dayLength { return total }
-        guard clock.hour < 24, clock.minute < 60, clock.second < 60 else { return nil }
-        return total
+        return clock.hour == 24 && total != dayLength ? nil : total
     }
 
     /// Reads digits of fixed widths.
@@ -77,6 +97,7 @@ enum TimeText {
             let year: Int64
             let month: Int
             let day: Int
+            let isBeforeChrist: Bool
         }
 
         struct Clock {
@@ -88,8 +109,17 @@ enum TimeText {
         }
 
         private var bytes: ArraySlice<UInt8>
+        let isBeforeChrist: Bool
 
-        init(_ text: String) { bytes = Array(text.utf8)[...] }
+        /// PostgreSQL skips blanks around the text.
+        init(_ text: String) {
+            func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+            bytes = Array(text.utf8).drop(while: isBlank)
+            while bytes.last.map(isBlank) == true { bytes.removeLast() }
+            // The server writes ` BC` at the very end, behind time and offset.
+            isBeforeChrist = bytes.suffix(3).elementsEqual(" BC".utf8)
+            if isBeforeChrist { bytes.removeLast(3) }
+        }
 
         var isAtEnd: Bool { bytes.isEmpty }
 
@@ -107,10 +137,10 @@ enum TimeText {
         }
 
         mutating func date() -> DateParts? {
-            guard let year = number(4...7), take(UInt8(ascii: "-")), let month = number(2...2),
-                take(UInt8(ascii: "-")), let day = number(2...2)
+            guard let year = number(4...7), take(UInt8(ascii: "-")), let month = number(1...2),
+                take(UInt8(ascii: "-")), let day = number(1...2)
             else { return nil }
-            return DateParts(year: year, month: Int(month), day: Int(day))
+            return DateParts(year: year, month: Int(month), day: Int(day), isBeforeChrist: isBeforeChrist)
         }
 
         mutating func clock() -> Clock? {
@@ -134,7 +164,7 @@ enum TimeText {
 
         /// `Z`, `+02`, `+02:00`, `+0200`, `+00:53:28` in seconds east of UTC.
         mutating func offset() -> Int64? {
-            if take(UInt8(ascii: "Z")) { return 0 }
+            if take(UInt8(ascii: "Z")) || take(UInt8(ascii: "z")) { return 0 }
             let isWest = bytes.first == UInt8(ascii: "-")
             guard take(UInt8(ascii: "+")) || take(UInt8(ascii: "-")) else { return nil }
             let digits = bytes.prefix(while: DecimalText.isDigit)
@@ -170,10 +200,5 @@ enum Reading<Value: Sendable>: Sendable {
         case .refused: .refused
         case .undecided: .undecided
         }
-    }
-
-    /// A clock outside the ordinary: PostgreSQL takes `24:00:00` and second 60, and refuses the rest.
-    static func refusedOrOdd(_ clock: TimeText.Digits.Clock) -> Self {
-        clock.hour <= 24 && clock.minute < 60 && clock.second <= 60 ? .undecided : .refused
     }
 }

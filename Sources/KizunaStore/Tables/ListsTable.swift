@@ -45,6 +45,13 @@ struct ListsTable {
         ) { (row) throws(SyncError) in Self.head(row) }
     }
 
+    /// The lists that are not stale and whose request may embed another table: an embed has a parenthesis.
+    func freshOnesThatMayEmbed() throws(SyncError) -> [ListHead] {
+        try connection.rows(
+            "SELECT \(Self.columns) FROM lists WHERE stale = 0 AND instr(parameters, '(') > 0 ORDER BY id"
+        ) { (row) throws(SyncError) in Self.head(row) }
+    }
+
     /// Where the list's rows stand: the next free slot, and the order of the slots where it is not ascending.
     func layout(of id: Int64) throws(SyncError) -> (nextSlot: Int64, order: [Int64]?) {
         try connection.first("SELECT next_slot, slot_order FROM lists WHERE id = ?", .integer(id)) {

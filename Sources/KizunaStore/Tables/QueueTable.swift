@@ -35,6 +35,13 @@ struct QueueTable {
         ) { (row) throws(SyncError) in try Self.entry(row) }
     }
 
+    /// The ids of the waiting writes to some tables.
+    func ids(where isMeant: (TableID) -> Bool) throws(SyncError) -> [String] {
+        try connection.rows("SELECT id, schema, tbl FROM queue ORDER BY sequence") { (row) throws(SyncError) in
+            isMeant(TableID(schema: row.text(1), name: row.text(2))) ? row.text(0) : nil
+        }.compactMap { $0 }
+    }
+
     func entry(id: String) throws(SyncError) -> QueueEntry? {
         try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id), row: Self.entry)
     }

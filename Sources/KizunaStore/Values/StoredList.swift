@@ -116,10 +116,14 @@ package struct ListImage: Sendable {
     package var known: [RowKey: RawJSON]
     /// The table's refused writes.
     package var refused: [RefusedEntry]
+    /// The ids of the waiting writes to tables whose rows the list shows inside its own.
+    package var embeddedWrites: [String]
 
     package init(
-        list: StoredList?, entries: [QueueEntry], known: [RowKey: RawJSON], refused: [RefusedEntry] = []
+        list: StoredList?, entries: [QueueEntry], known: [RowKey: RawJSON], refused: [RefusedEntry] = [],
+        embeddedWrites: [String] = []
     ) {
+        self.embeddedWrites = embeddedWrites
         self.list = list
         self.entries = entries
         self.known = known

@@ -7,8 +7,8 @@ package import KizunaCore
 package struct ListAnswer: Sendable {
     package let cacheKey: String
     package let table: TableID
-    /// Other tables the request reads; their marks count too.
-    package let embedded: [TableID]
+    /// Whether the request shows rows of another table inside its own; that table's mark counts too.
+    package let mayShow: @Sendable (TableID) -> Bool
     package let parameters: [QueueEntry.Filter]
     package let body: [UInt8]
     package let rows: [RowCutter.CutRow]
@@ -19,12 +19,13 @@ package struct ListAnswer: Sendable {
     package let fetchedAt: Date
 
     package init(
-        cacheKey: String, table: TableID, embedded: [TableID] = [], parameters: [QueueEntry.Filter], body: [UInt8],
-        rows: [RowCutter.CutRow], isComplete: Bool = true, hasPlainColumns: Bool = true, askedAt: Tick, fetchedAt: Date
+        cacheKey: String, table: TableID, mayShow: @escaping @Sendable (TableID) -> Bool = { _ in false },
+        parameters: [QueueEntry.Filter], body: [UInt8], rows: [RowCutter.CutRow], isComplete: Bool = true,
+        hasPlainColumns: Bool = true, askedAt: Tick, fetchedAt: Date
     ) {
         self.cacheKey = cacheKey
         self.table = table
-        self.embedded = embedded
+        self.mayShow = mayShow
         self.parameters = parameters
         self.body = body
         self.rows = rows
@@ -47,18 +48,23 @@ extension Vault {
     /// Hands over what a live read begins with. `deliver` runs on this actor, so that it stands in line with the
     /// changes: those before it are part of the image, those after it are not.
     package func deliverImage(
-        cacheKey: String, table: TableID, usedAt: Date, deliver: @Sendable (ListImage) -> Void
+        cacheKey: String, table: TableID, embedding: (@Sendable (TableID) -> Bool)? = nil, usedAt: Date,
+        deliver: @Sendable (ListImage) -> Void
     ) throws(SyncError) {
-        deliver(try image(cacheKey: cacheKey, table: table, usedAt: usedAt))
+        deliver(try image(cacheKey: cacheKey, table: table, embedding: embedding, usedAt: usedAt))
     }
 
-    /// What is stored for a request and queued for its table, all of one moment.
-    package func image(cacheKey: String, table: TableID, usedAt: Date) throws(SyncError) -> ListImage {
+    /// What is stored for a request and queued for its table, all of one moment. `embedding` tells the other tables whose
+    /// rows the request shows, nil where there are none.
+    package func image(
+        cacheKey: String, table: TableID, embedding: (@Sendable (TableID) -> Bool)? = nil, usedAt: Date
+    ) throws(SyncError) -> ListImage {
         let list = try list(cacheKey: cacheKey, usedAt: usedAt)
         let entries = try queue.all(of: table)
         return ListImage(
             list: list, entries: entries, known: try knownRows(of: table, keys: entries.touchedKeys),
-            refused: try refusals.all().filter { $0.entry.table == table })
+            refused: try refusals.all().filter { $0.entry.table == table },
+            embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? [])
     }
 
     /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list
@@ -110,8 +116,8 @@ extension Vault {
     package func store(_ answer: ListAnswer) throws(SyncError) -> AnswerOutcome {
         try ensureOpen()
         if answer.askedAt < clearedAt { return .olderThanClear }
-        for table in [answer.table] + answer.embedded {
-            if let mark = marks[table], answer.askedAt < mark { return .olderThanTable }
+        for (table, mark) in marks where answer.askedAt < mark {
+            if table == answer.table || answer.mayShow(table) { return .olderThanTable }
         }
         if let last = answered[answer.cacheKey], answer.askedAt < last { return .superseded }
         try commit { (change) throws(SyncError) in
@@ -150,7 +156,20 @@ extension Vault {
             try lists.setStale(head.id)
             change.lists[head.cacheKey] = .edited(edit)
         }
+        try markEmbedding(table, in: &change)
         marks[table] = ticks.next()
+    }
+
+    /// Marks the lists that show rows of a table inside those of their own.
+    func markEmbedding(_ table: TableID, in change: inout VaultChange) throws(SyncError) {
+        for head in try lists.freshOnesThatMayEmbed() where mayShow(head, table) {
+            try lists.setStale(head.id)
+            var edit = ListEdit()
+            if case .edited(let known) = change.lists[head.cacheKey] { edit = known }
+            edit.becomesStale = true
+            change.lists[head.cacheKey] = .edited(edit)
+            change.changedTables.insert(head.table)
+        }
     }
 
     /// Removes lists larger than one may be, and the least recently used ones until the limits hold, never one whose

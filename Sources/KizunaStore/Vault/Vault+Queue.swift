@@ -96,6 +96,7 @@ extension Vault {
                 change.lists[head.cacheKey] = .edited(edit)
                 change.changedTables.insert(table)
             }
+            try markEmbedding(table, in: &change)
             marks[table] = ticks.next()
         }
     }

@@ -15,6 +15,8 @@ package actor Vault {
     let connection: SQLiteConnection
     let ticks: TickSource
     private let onChange: @Sendable (VaultChange) -> Void
+    /// Whether a list shows rows of a table inside those of its own.
+    let mayShow: @Sendable (ListHead, TableID) -> Bool
     /// The last change of each table's cached rows (spec reads §6.5). Ticks need not outlive the process: no request does.
     var marks: [TableID: Tick] = [:]
     /// The tick of the request that brought each list.
@@ -36,10 +38,13 @@ package actor Vault {
     var refusals: RefusalsTable { RefusalsTable(connection: connection) }
 
     /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
-    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there.
+    /// its own. `willCommit` is called in the last moment before each commit, for tests that kill the process there;
+    /// `mayShow` tells whether a list shows rows of a table inside those of its own.
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
-        willCommit: (@Sendable () -> Void)? = nil, onChange: @escaping @Sendable (VaultChange) -> Void
+        willCommit: (@Sendable () -> Void)? = nil,
+        mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false },
+        onChange: @escaping @Sendable (VaultChange) -> Void
     ) throws(SyncError) {
         let opened = try file.open(now: now) { (connection) throws(SyncError) in
             try Self.claim(connection, for: owner)
@@ -54,6 +59,7 @@ package actor Vault {
         self.ticks = ticks
         self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")
         self.onChange = onChange
+        self.mayShow = mayShow
     }
 
     private static func claim(_ connection: SQLiteConnection, for owner: String) throws(SyncError) {

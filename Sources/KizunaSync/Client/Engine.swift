@@ -87,14 +87,18 @@ package final class Engine: ReadContext {
             lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy),
             session: session, environment: environment,
             surroundings: .init(
-                openVault: { [ticks] (owner, generation) throws(SyncError) in
+                openVault: { [ticks, facts] (owner, generation) throws(SyncError) in
                     let vault = try Vault(
                         file: directory.file(of: owner), owner: owner.text, ticks: ticks, now: environment.wallClock(),
-                        executor: environment.storeExecutor, willCommit: seams.willCommit
+                        executor: environment.storeExecutor, willCommit: seams.willCommit,
+                        mayShow: { head, table in
+                            EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)
+                        }
                     ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
                     if vault.movedAside != nil {
                         environment.log.log(LogLine(.error, "A damaged store was moved aside; a new one was started"))
                     }
+                    Self.protect(directory, environment.log)
                     return vault
                 },
                 remember: { owner, unsealed in
@@ -110,6 +114,15 @@ package final class Engine: ReadContext {
         connectivity.start { [weak self] network in self?.networkChanged(network) }
         owners.start(leftUnsealed: leftUnsealed)
         if let tokenSession { owners.take(tokenSession.initial) }
+    }
+
+    private static func protect(_ directory: VaultDirectory, _ log: any LogSink) {
+        do {
+            try directory.protect()
+        } catch {
+            // The files are still readable by this user alone.
+            log.log(LogLine(.warning, "The store could not be kept out of backups or set to be encrypted at rest"))
+        }
     }
 
     private static func base(of url: URL) throws(SyncError) -> String {
@@ -131,7 +144,7 @@ package final class Engine: ReadContext {
                 types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
                 mintsKeys: table.mintsKeys,
                 references: table.references.mapValues { TableID(schema: table.schema, name: $0) },
-                completeness: table.completeness ?? configuration.completeness)
+                completeness: table.completeness ?? configuration.completeness, isDeclared: true)
         }
         return facts
     }
@@ -196,25 +209,20 @@ package final class Engine: ReadContext {
         await owners.hasBegun.wait()
     }
 
-    /// Refreshes live reads that wait to be.
-    private func hurryReads() {
-        for read in liveReads { read.hurry() }
-    }
-
     /// The live reads that are iterated.
     var liveReads: [LiveReadRunner] { listeners.0 }
 
-    /// Tries at once whatever waits, in the queue and in live reads.
-    package func hurry() {
-        listeners.1?.hurry()
-        hurryReads()
+    /// Tries at once whatever waits, in the queue and in live reads, whatever the server asked for.
+    package func wake() {
+        listeners.1?.wake()
+        for read in liveReads { read.hurry(isAppsWish: true) }
     }
 
     /// Allows requests again; a call cuts waits short even where they were allowed already.
     package func enableNetwork() {
         let wasEnabled = connectivity.network.isEnabled
         connectivity.setEnabled(true)
-        if wasEnabled { hurry() }
+        if wasEnabled { wake() }
     }
 
     /// Sends what waits; returns when nothing does.

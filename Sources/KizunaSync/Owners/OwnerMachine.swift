@@ -13,7 +13,7 @@ package import KizunaCore
 ///
 /// Invariants:
 /// - O1: each change of owner has a new generation; what was begun under an older one is never used.
-/// - O2: a session that is restoring, or has no token, never changes the owner.
+/// - O2: a session that is restoring, was lost, or has no token, never changes the owner.
 /// - O3: requests go out only when the session has settled as the open vault's owner.
 /// - O4: a token that was asked for counts only for the owner and generation it was asked for.
 /// - O5: rejections in a row ask for the next token after growing waits, so a server that accepts none is not hammered.
@@ -96,7 +96,7 @@ package struct OwnerMachine: Sendable {
         switch session {
         case .restoring: owner != .nobody
         case .signedIn(let userID, let token): owner == .user(userID) && token == rejected
-        case .signedOut: false
+        case .lost, .signedOut: false
         }
     }
 
@@ -179,7 +179,7 @@ package struct OwnerMachine: Sendable {
 
     private var settledOwner: OwnerID? {
         switch session {
-        case .restoring: nil
+        case .restoring, .lost: nil
         case .signedIn(let userID, _): .user(userID)
         case .signedOut: .nobody
         }
@@ -198,7 +198,7 @@ package struct OwnerMachine: Sendable {
         case .restoring: return .unsettled
         case .signedIn(let userID, let token):
             return owner == .user(userID) && token != rejected ? .token(token) : .unsettled
-        case .signedOut: return owner == .nobody ? .anonymous : .unsettled
+        case .lost, .signedOut: return owner == .nobody ? .anonymous : .unsettled
         }
     }
 }

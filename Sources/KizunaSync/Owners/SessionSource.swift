@@ -4,7 +4,7 @@ internal import KizunaCore
 ///
 /// A lost session is not a sign-out: a source says `signedOut` only when the user signed out, or when it is certain
 /// that nobody is signed in. While it cannot tell (a refresh failed offline, the Keychain is locked) it says nothing
-/// or `restoring`.
+/// or `restoring`; when the session ended without the user's doing, it says `lost`.
 ///
 /// Source: design §2.4; spec reads §10.
 public enum SessionState: Sendable, Equatable {
@@ -12,7 +12,10 @@ public enum SessionState: Sendable, Equatable {
     case restoring
     /// A user is signed in.
     case signedIn(userID: String, accessToken: String)
-    /// Nobody is signed in.
+    /// There is no session, and nobody signed out: the server no longer accepts it, or none is stored. The last user's
+    /// rows stay readable and that user's writes wait for the next sign-in; where nobody was signed in, nobody is.
+    case lost
+    /// Nobody is signed in: the user signed out.
     case signedOut
 }
 
@@ -22,6 +25,7 @@ extension SessionState: CustomStringConvertible {
         switch self {
         case .restoring: "restoring"
         case .signedIn: "signedIn"
+        case .lost: "lost"
         case .signedOut: "signedOut"
         }
     }

@@ -68,6 +68,12 @@ package struct VaultDirectory: Sendable {
         }
     }
 
+    /// Keeps what is stored here out of backups and encrypted at rest, as far as the platform does that.
+    package func protect() throws {
+        guard let folder else { return }
+        try PlatformFiles.protect(folder: folder)
+    }
+
     /// Notes the owner for the next start, and the former ones whose vaults are still to be sealed. The note holds hashes
     /// alone.
     package func remember(_ owner: OwnerID, unsealed: [OwnerID] = []) throws {

@@ -44,11 +44,21 @@ extension Engine {
 
     /// What the device has, with the overlay; nil while nothing is known.
     private func stored(_ request: TableRequest) async throws -> RawSnapshot? {
-        let (image, shape) = try await image(request)
-        var read = LiveReadMachine(shape: shape, cacheKey: request.cacheKey)
-        read.loaded(image)
+        let read = try await read(request)
         let snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
         return snapshot.rows == nil ? nil : snapshot
+    }
+
+    private func read(_ request: TableRequest) async throws -> LiveReadMachine {
+        let (image, shape) = try await image(request)
+        var read = LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [self] in tables($0) }
+        read.loaded(image)
+        return read
+    }
+
+    private func embedding(_ request: TableRequest) -> (@Sendable (TableID) -> Bool)? {
+        let embedded = EmbeddedTables(request) { [self] in tables($0) }
+        return embedded.isEmpty ? nil : embedded.mayShow
     }
 
     private func image(_ request: TableRequest) async throws -> (ListImage, ListShape) {
@@ -56,7 +66,8 @@ extension Engine {
         let facts = tables(TableID(schema: request.schema, name: request.table))
         let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
         let image = try await handle.vault.image(
-            cacheKey: request.cacheKey, table: shape.table, usedAt: environment.wallClock())
+            cacheKey: request.cacheKey, table: shape.table, embedding: embedding(request),
+            usedAt: environment.wallClock())
         return (image, shape)
     }
 
@@ -102,9 +113,11 @@ extension Engine {
     private func fetched(_ request: TableRequest) async throws -> RawSnapshot {
         switch try await ask(request) {
         case .stored:
-            guard var snapshot = try await stored(request) else { throw cleared(request) }
+            let read = try await read(request)
+            var snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
+            guard snapshot.rows != nil else { throw cleared(request) }
             if let handle = openHandle { await listStored(in: handle) }
-            snapshot.isFromCache = false
+            snapshot.isFromCache = read.isBehind
             return snapshot
         case .cleared: throw cleared(request)
         case .untrusted: return try await untrusted(request)

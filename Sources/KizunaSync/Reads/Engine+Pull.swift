@@ -23,7 +23,7 @@ extension Engine {
     package func sync(asksReads: Bool = true) async throws {
         _ = try await handle()
         let refreshing = askingReads.filter(\.isRefreshing)
-        for read in refreshing { read.hurry() }
+        for read in refreshing { read.hurry(isAppsWish: false) }
         try await drain()
         if asksReads { try await pull(besides: Set(refreshing.map(\.cacheKey))) }
     }

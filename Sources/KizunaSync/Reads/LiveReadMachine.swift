@@ -20,6 +20,7 @@ package struct LiveReadMachine: Sendable {
 
     package let shape: ListShape
     package let cacheKey: String
+    private let embedded: EmbeddedTables
     private var stage = Stage.loading
     /// What is known of the cached list besides its rows, which the fold holds.
     private var head: ListHead?
@@ -31,9 +32,14 @@ package struct LiveReadMachine: Sendable {
     private var refused: [String: [RowKey]] = [:]
     private var fold: ListFold
     private var isConfirmed = false
+    /// Queued writes to tables the list shows inside its rows: what they do is not laid over those.
+    private var unfollowed: Set<String> = []
 
-    package init(shape: ListShape, cacheKey: String) {
+    package init(
+        shape: ListShape, cacheKey: String, tables: @escaping @Sendable (TableID) -> TableFacts = { _ in TableFacts() }
+    ) {
         self.shape = shape
+        embedded = EmbeddedTables(shape.request, tables: tables)
         self.cacheKey = cacheKey
         fold = ListFold(shape: shape)
     }
@@ -42,12 +48,19 @@ package struct LiveReadMachine: Sendable {
     package var hasRows: Bool { head != nil }
     package var isStale: Bool { head?.isStale ?? true }
 
+    /// Whether a waiting write may change what is shown and is not laid over it.
+    package var isBehind: Bool { !unfollowed.isEmpty }
+
+    /// The other tables whose writes concern the read; nil where it shows none.
+    package var embedding: (@Sendable (TableID) -> Bool)? { embedded.isEmpty ? nil : embedded.mayShow }
+
     /// The former owner's rows are dropped; the new owner's are still to come.
     package mutating func ownerChanged() {
         stage = .loading
         head = nil
         pending = PendingWrites()
         roaming = []
+        unfollowed = []
         known = [:]
         refused = [:]
         isConfirmed = false
@@ -61,6 +74,7 @@ package struct LiveReadMachine: Sendable {
         pending = PendingWrites()
         roaming = []
         for entry in image.entries { queue(entry) }
+        unfollowed = Set(image.embeddedWrites)
         known = image.known
         refused = Dictionary(uniqueKeysWithValues: image.refused.map { ($0.entry.id, $0.entry.rowKeys) })
         isConfirmed = false
@@ -96,12 +110,16 @@ package struct LiveReadMachine: Sendable {
         case nil: break
         }
         renewal = follow(change, renewal)
+        let wasBehind = isBehind
+        for entry in change.queued where embedded.mayShow(entry.table) { unfollowed.insert(entry.id) }
+        for entry in change.ended { unfollowed.remove(entry.id) }
         let queued = change.queued.filter { $0.table == shape.table }
         consequence.mayShow = renewal != nil || !queued.isEmpty
         if consequence.mayShow {
             learn(change.known[shape.table] ?? [:])
             renew(renewal, queued: queued)
         }
+        if isBehind != wasBehind { consequence.mayShow = true }
         return consequence
     }
 
@@ -123,7 +141,7 @@ package struct LiveReadMachine: Sendable {
     /// What is shown now, for a read whose refresh stands so.
     package func snapshot(refresh: RefreshState, isCacheOnly: Bool) -> RawSnapshot {
         RawSnapshot(
-            rows: fold.rows, isFromCache: isCacheOnly || !isConfirmed, fetchedAt: head?.fetchedAt,
+            rows: fold.rows, isFromCache: isCacheOnly || !isConfirmed || isBehind, fetchedAt: head?.fetchedAt,
             hasPendingMutations: fold.hasPendingMutations, refresh: refresh,
             isComplete: head?.isComplete ?? false)
     }

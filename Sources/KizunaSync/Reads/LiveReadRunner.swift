@@ -82,7 +82,7 @@ package final class LiveReadRunner: Sendable {
         let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
         state = Mutex(
             State(
-                read: LiveReadMachine(shape: shape, cacheKey: request.cacheKey),
+                read: LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [context] in context.tables($0) },
                 refresh: RefreshMachine(
                     isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionSettled: isSessionSettled,
                     stallsAtFirstFailure: strategy == .networkFirstThenCache),
@@ -132,10 +132,11 @@ package final class LiveReadRunner: Sendable {
             return true
         }
         guard isNew else { return }
+        let embedding = state.withLock { $0.read.embedding }
         context.environment.spawn { [self] in
             do {
                 try await handle.vault.deliverImage(
-                    cacheKey: cacheKey, table: table, usedAt: context.environment.wallClock()
+                    cacheKey: cacheKey, table: table, embedding: embedding, usedAt: context.environment.wallClock()
                 ) { image in loaded(image, generation: handle.generation) }
             } catch {
                 // A store that was closed has a successor, or the client ends the read itself.
@@ -161,9 +162,8 @@ package final class LiveReadRunner: Sendable {
     }
 
     package func vaultChanged(_ change: VaultChange, generation: Int) {
-        guard concerns(change) else { return }
         step { state in
-            guard state.handle?.generation == generation else { return [] }
+            guard state.handle?.generation == generation, concerns(change, state.read) else { return [] }
             let consequence = state.read.changed(change, ownAnswer: state.ownTick)
             guard strategy != .cacheOnly else { return [] }
             var effects: [RefreshMachine.Effect] = []
@@ -200,9 +200,9 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
-    /// Whatever waits is tried now.
-    package func hurry() {
-        refresh { $0.refresh.handle(.hurried) }
+    /// What waits is tried now; unless the app itself wishes it, not before the server wants to be asked again.
+    package func hurry(isAppsWish: Bool) {
+        refresh { $0.refresh.handle(isAppsWish ? .woken : .hurried) }
     }
 
     /// Whether the read wants rows of the server by itself: it asks for them, is about to, or waits to be allowed to.
@@ -244,9 +244,9 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
-    private func concerns(_ change: VaultChange) -> Bool {
+    private func concerns(_ change: VaultChange, _ read: LiveReadMachine) -> Bool {
         change.isCleared || change.lists[cacheKey] != nil || change.queueTables.contains(table)
-            || !change.unrefused.isEmpty
+            || !change.unrefused.isEmpty || read.embedding.map { change.queueTables.contains(where: $0) } ?? false
     }
 
     private func loaded(_ image: ListImage, generation: Int) {

@@ -25,11 +25,15 @@ package struct TableFacts: Sendable {
     /// Foreign keys: column, and the table whose key it holds.
     package let references: [String: TableID]
     package let completeness: KizunaCompleteness
+    /// Whether the configuration speaks of the table.
+    package let isDeclared: Bool
 
     package init(
         keyColumns: [String] = ["id"], types: TableTypes = TableTypes(), mintsKeys: Bool = true,
-        references: [String: TableID] = [:], completeness: KizunaCompleteness = .asAnswered
+        references: [String: TableID] = [:], completeness: KizunaCompleteness = .asAnswered,
+        isDeclared: Bool = false
     ) {
+        self.isDeclared = isDeclared
         self.completeness = completeness
         self.keyColumns = keyColumns
         self.types = types

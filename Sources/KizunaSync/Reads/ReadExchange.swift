@@ -27,6 +27,7 @@ package enum ReadExchange {
         let table = TableID(schema: request.schema, name: request.table)
         let facts = context.tables(table)
         let gateway = gateway ?? context.gateway
+        let embedded = EmbeddedTables(request) { [context] in context.tables($0) }
         let askedAt = context.ticks.next()
         noteTick(askedAt)
         let answer: AnswerRows
@@ -44,9 +45,8 @@ package enum ReadExchange {
         try Task.checkCancellation()
         let outcome = try await handle.vault.store(
             ListAnswer(
-                cacheKey: cacheKey, table: table,
-                embedded: request.embeddedTables.map { TableID(schema: request.schema, name: $0) },
-                parameters: request.parameters, body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
+                cacheKey: cacheKey, table: table, mayShow: embedded.mayShow, parameters: request.parameters,
+                body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
                 hasPlainColumns: request.hasPlainColumns, askedAt: askedAt,
                 fetchedAt: context.environment.wallClock()))
         return switch outcome {

@@ -42,8 +42,10 @@ package struct RefreshMachine: Sendable {
         /// `enableNetwork()` or `disableNetwork()`.
         case networkSwitched(isEnabled: Bool)
         case sessionChanged(isSettled: Bool)
-        /// Whatever waits is to be tried now: the app came to the foreground, or asked for it.
+        /// `sync()`: try now what waits, unless the server asked to be left alone for a while.
         case hurried
+        /// The app's explicit wish: try now, whatever the server asked for.
+        case woken
         case ended
     }
 
@@ -83,6 +85,8 @@ package struct RefreshMachine: Sendable {
     private var untrusted = 0
     private var rejections = 0
     private var awaitsRows = false
+    /// Whether the wait under way is the server's own wish (`Retry-After`).
+    private var isAskedToWait = false
     private var stallCause: SyncError?
     private var lastID = 0
     /// One for a read that must ask the server before it shows anything, until the server has answered once.
@@ -168,6 +172,7 @@ package struct RefreshMachine: Sendable {
             noteFailure(failure)
             let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
             wait(max(Self.schedule.wait(afterFailure: failures), asked), &effects)
+            isAskedToWait = asked > .zero
         case .tokenRejected(let attempt, let failure):
             guard phase == .attempting(attempt) else { return [] }
             let before = rejections
@@ -201,6 +206,8 @@ package struct RefreshMachine: Sendable {
                 if rejections < 2 { forgetFailures() }
             }
         case .hurried:
+            if !isAskedToWait { hurry(&effects) }
+        case .woken:
             hurry(&effects)
         case .ended:
             abandon(&effects)
@@ -218,12 +225,14 @@ package struct RefreshMachine: Sendable {
     private mutating func begin(_ effects: inout [Effect]) {
         guard mayAttempt else { return hold(&effects) }
         cancelTimer(&effects)
+        isAskedToWait = false
         lastID += 1
         phase = .attempting(lastID)
         effects.append(.send(attempt: lastID))
     }
 
     private mutating func wait(_ delay: Duration, _ effects: inout [Effect]) {
+        isAskedToWait = false
         guard mayAttempt else { return hold(&effects) }
         lastID += 1
         phase = .waiting(timer: lastID)

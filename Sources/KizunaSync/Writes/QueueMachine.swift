@@ -42,8 +42,10 @@ package struct QueueMachine: Sendable {
         case networkSwitched(isEnabled: Bool)
         /// Whether there is a token of the queue's owner to send with.
         case sessionChanged(isReady: Bool)
-        /// `sync()` or a wake: try now whatever waits.
+        /// `sync()`: try now whatever waits, unless the server asked to be left alone for a while.
         case hurried
+        /// The app's explicit wish: try now, whatever the server asked for.
+        case woken
         case ended
     }
 
@@ -110,6 +112,8 @@ package struct QueueMachine: Sendable {
 
     private enum TimerUse: Sendable, Equatable {
         case everything
+        /// As `everything`, and the server's own wish (`Retry-After`): only the app or the network's return ends it early.
+        case asked
         case item(String)
         case commit(Int)
     }
@@ -142,7 +146,7 @@ package struct QueueMachine: Sendable {
 
     private static let unsettledLimit = 5
     private static let blindProbe = Duration.seconds(60)
-    private static let longestRetryAfter = Duration.seconds(600)
+    package static let longestRetryAfter = Duration.seconds(600)
 
     package init(isPathUp: Bool, isEnabled: Bool, isSessionReady: Bool, limits: Limits = Limits()) {
         self.isPathUp = isPathUp
@@ -186,20 +190,28 @@ package struct QueueMachine: Sendable {
         case .timerFired(let timer): fired(timer, &effects)
         case .pathChanged(let isUp):
             isPathUp = isUp
-            if isUp { hurry(&effects) }
+            if isUp { wake(&effects) }
         case .networkSwitched(let enabled):
             isEnabled = enabled
-            if enabled { hurry(&effects) } else { cancelTimers(of: .everything, &effects) }
+            if enabled {
+                wake(&effects)
+            } else {
+                cancelTimers(of: .everything, &effects)
+                cancelTimers(of: .asked, &effects)
+            }
         case .sessionChanged(let isReady):
             isSessionReady = isReady
             hasAskedSession = false
             if isReady { hurry(&effects) }
         case .hurried:
-            let before = failures
-            hurry(&effects)
             // Tried now, but the schedule goes on where it was, since a scheduler asks again and again. And asked for by
             // hand: try even while the monitor says offline.
+            let before = failures
+            hurry(&effects)
             failures = max(before, isPathUp ? 0 : 1)
+        case .woken:
+            wake(&effects)
+            failures = isPathUp ? 0 : 1
         case .ended:
             hasEnded = true
             return timers.keys.sorted().map { .cancelTimer(timer: $0) }
@@ -213,7 +225,7 @@ package struct QueueMachine: Sendable {
 // MARK: - Choosing what to send
 
 extension QueueMachine {
-    private var isWaitingForAll: Bool { timers.values.contains(.everything) }
+    private var isWaitingForAll: Bool { timers.values.contains { $0 == .everything || $0 == .asked } }
 
     private mutating func startWhatMayStart(_ effects: inout [Effect]) {
         stepsOfLastEvent = 0
@@ -509,10 +521,17 @@ extension QueueMachine {
 
 extension QueueMachine {
     private mutating func backOff(_ retryAfter: Duration?, _ jitter: Double, _ effects: inout [Effect]) {
-        guard isEnabled, isSessionReady, !isWaitingForAll else { return }
+        guard isEnabled else { return }
+        let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
+        guard isSessionReady, !isWaitingForAll else {
+            // What is booked may end before the server wants to be asked again.
+            if asked > .zero { startTimer(.asked, asked, &effects) }
+            return
+        }
         failures += 1
         let scheduled = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
-        startTimer(.everything, max(scheduled, min(retryAfter ?? .zero, Self.longestRetryAfter)), &effects)
+        if asked > .zero { startTimer(.asked, asked, &effects) }
+        if asked < scheduled { startTimer(.everything, scheduled, &effects) }
     }
 
     private mutating func startTimer(_ use: TimerUse, _ delay: Duration, _ effects: inout [Effect]) {
@@ -530,7 +549,7 @@ extension QueueMachine {
 
     private mutating func fired(_ timer: Int, _ effects: inout [Effect]) {
         switch timers.removeValue(forKey: timer) {
-        case .everything: if failures == 0 { failures = 1 }
+        case .everything, .asked: if failures == 0 { failures = 1 }
         case .item(let id): if tracked[id]?.state == .parked { tracked[id]?.state = .waiting }
         case .commit(let flight):
             if let outcome = flights[flight]?.outcome { effects.append(outcome) }
@@ -539,6 +558,12 @@ extension QueueMachine {
     }
 
     /// Ends every wait but those for the disk.
+    private mutating func wake(_ effects: inout [Effect]) {
+        cancelTimers(of: .asked, &effects)
+        hurry(&effects)
+    }
+
+    /// Ends every wait but those for the disk and those the server asked for.
     private mutating func hurry(_ effects: inout [Effect]) {
         cancelTimers(of: .everything, &effects)
         failures = 0

@@ -10,6 +10,7 @@ internal import Synchronization
 package final class QueueRunner: Sendable {
     private struct State {
         var machine: QueueMachine
+        var network: NetworkState
         var outbox = Outbox<QueueMachine.Effect>()
         /// Whether the writes found in the vault were taken up; changes before that are part of them.
         var hasStarted = false
@@ -29,8 +30,8 @@ package final class QueueRunner: Sendable {
         /// Those who follow what the queue is doing.
         var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
         var lastWatcher = 0
-        /// How long the server asked to be left alone, when it last answered.
-        var retryAfter: Duration?
+        /// Until when the server asked to be left alone.
+        var retryAt: MonotonicInstant?
     }
 
     private let handle: VaultHandle
@@ -50,7 +51,8 @@ package final class QueueRunner: Sendable {
         state = Mutex(
             State(
                 machine: QueueMachine(
-                    isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionReady: isSessionReady)))
+                    isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionReady: isSessionReady),
+                network: network))
     }
 
     // MARK: - Inputs
@@ -83,15 +85,25 @@ package final class QueueRunner: Sendable {
     }
 
     package func networkChanged(_ network: NetworkState) {
+        let before = state.withLock { state in
+            defer { state.network = network }
+            if network.isBetter(than: state.network) { state.retryAt = nil }
+            return state.network
+        }
         // The switch first: where it is off, a path that is up must not start anything.
-        step(.networkSwitched(isEnabled: network.isEnabled))
-        step(.pathChanged(isUp: network.isPathUp))
+        if network.isEnabled != before.isEnabled { step(.networkSwitched(isEnabled: network.isEnabled)) }
+        if network.isPathUp != before.isPathUp { step(.pathChanged(isUp: network.isPathUp)) }
     }
 
     package func sessionChanged(isReady: Bool) { step(.sessionChanged(isReady: isReady)) }
-    package func hurry() { step(.hurried) }
+    /// Tries now, whatever the server asked for.
+    package func wake() {
+        state.withLock { $0.retryAt = nil }
+        step(.woken)
+    }
 
-    /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment.
+    /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment. A server
+    /// that asked to be left alone is left alone: then nothing is sent, and the error says for how long.
     package func drain() async throws {
         let mailbox = LatestMailbox<QueueMachine.QueueState>()
         let id = state.withLock { state in
@@ -111,7 +123,7 @@ package final class QueueRunner: Sendable {
             case .waitingForNetwork, .retrying:
                 throw SyncError(
                     .connectivity, "The server could not be reached; the writes wait and are tried again.",
-                    retryAfter: state.withLock { $0.retryAfter })
+                    retryAfter: retryAfter)
             case .waitingForSession:
                 throw SyncError(.sessionNotSettled, "There is no token of the store's user; the writes wait for one.")
             }
@@ -229,10 +241,17 @@ package final class QueueRunner: Sendable {
         }
     }
 
-    private func noteRetryAfter(_ verdict: AnswerVerdict?) {
-        state.withLock { state in
-            if case .unavailable(let asked, _) = verdict { state.retryAfter = asked } else { state.retryAfter = nil }
-        }
+    private func noteRetryAfter(_ verdict: AnswerVerdict) {
+        if verdict == .delivered { state.withLock { $0.retryAt = nil } }
+        guard case .unavailable(let asked?, _) = verdict else { return }
+        let until = context.environment.clock.now + min(asked, QueueMachine.longestRetryAfter)
+        state.withLock { $0.retryAt = max($0.retryAt ?? until, until) }
+    }
+
+    /// How long the server is to be left alone from now on.
+    private var retryAfter: Duration? {
+        let now = context.environment.clock.now
+        return state.withLock { $0.retryAt }.flatMap { $0 > now ? $0 - now : nil }
     }
 
     /// Whether this queue's owner is still the present one, with a token.
@@ -292,7 +311,6 @@ extension QueueRunner {
             noteRetryAfter(verdict)
             step(.answered(flight: flight, verdict, jitter: jitter))
         } catch let failure as WireFailure {
-            noteRetryAfter(nil)
             step(
                 .unanswered(
                     flight: flight, mayHaveBeenHandled: failure.kind == .outcomeUnknown, reason: failure.kind.rawValue,
@@ -482,6 +500,13 @@ extension FlightAnswer {
         for entry in entries {
             byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
         }
+    }
+}
+
+extension NetworkState {
+    /// Whether something that was in the way is no more.
+    fileprivate func isBetter(than other: NetworkState) -> Bool {
+        isPathUp && !other.isPathUp || isEnabled && !other.isEnabled
     }
 }
 

@@ -41,6 +41,9 @@ public final class FakeSession: SessionSource {
     /// Signs the user out.
     public func signOut() { current = .signedOut }
 
+    /// Ends the session without the user's doing.
+    public func lose() { current = .lost }
+
     /// Queues what the next calls of `freshToken()` give: a token, or nil for none.
     public func enqueueFreshTokens(_ tokens: String?...) {
         state.withLock { $0.freshTokens += tokens }

@@ -23,7 +23,7 @@ import Testing
         try await vault.markTableStale(TableID(name: "projects"))
         let plain = try scene.answer("[]", at: early)
         let embedding = ListAnswer(
-            cacheKey: "embedding", table: tasks, embedded: [TableID(name: "projects")], parameters: [],
+            cacheKey: "embedding", table: tasks, mayShow: { $0.name == "projects" }, parameters: [],
             body: plain.body, rows: plain.rows, askedAt: early, fetchedAt: day(2))
         #expect(try await vault.store(embedding) == .olderThanTable)
         #expect(try await vault.store(plain) == .stored)

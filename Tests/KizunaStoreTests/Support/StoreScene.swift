@@ -17,19 +17,24 @@ final class StoreScene: Sendable {
     var path: String { folder.path + "/vaults/store.sqlite" }
     var changes: [VaultChange] { published.withLock { $0 } }
 
-    func open(owner: String = "user:a", patience: Duration = .zero) throws -> Vault {
+    func open(
+        owner: String = "user:a", patience: Duration = .zero,
+        mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false }
+    ) throws -> Vault {
         try Vault(
-            file: VaultFile(path: path, patience: patience), owner: owner, ticks: ticks, now: day(1)
+            file: VaultFile(path: path, patience: patience), owner: owner, ticks: ticks, now: day(1), mayShow: mayShow
         ) { [weak self] change in self?.published.withLock { $0.append(change) } }
     }
 
     /// A tick as a request takes it before it leaves.
     func ask() -> Tick { ticks.next() }
 
-    func answer(_ rows: String, to cacheKey: String = "all", at tick: Tick? = nil) throws -> ListAnswer {
+    func answer(
+        _ rows: String, to cacheKey: String = "all", select: String = "*", at tick: Tick? = nil
+    ) throws -> ListAnswer {
         let body = Array(rows.utf8)
         return ListAnswer(
-            cacheKey: cacheKey, table: tasks, parameters: [.init(name: "select", value: "*")], body: body,
+            cacheKey: cacheKey, table: tasks, parameters: [.init(name: "select", value: select)], body: body,
             rows: try RowCutter(keyColumns: ["id"]).rows(of: body), askedAt: tick ?? ask(), fetchedAt: day(2))
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Every Swift block of a page stands in the sources of this folder, so it compiles.
+/// Every Swift block of a page stands in the sources of this folder, or in those that scripts/check-supabase builds, so it
+/// compiles.
 @Suite struct DocSampleTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -12,8 +13,8 @@ import Testing
     @Test(arguments: ["README.md", "docs/scheduling.md", "docs/writing.md", "docs/testing.md", "docs/owners.md"])
     func everySwiftBlockOfThePageIsCompiled(page: String) throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let compiled = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let compiled = try ["Tests/KizunaSyncTests/Docs", "Tests/SupabaseAdapter"].map(Self.root.appendingPathComponent)
+            .flatMap { try FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil) }
             .filter { $0.lastPathComponent.hasSuffix("Samples.swift") }
             .map { Self.lines(try String(contentsOf: $0, encoding: .utf8)) }
         let blocks = Self.blocks(text).filter { block in !Self.notCode.contains { block.contains($0) } }

@@ -53,7 +53,7 @@ private struct LateAnswerRun {
     }
 
     mutating func clear() async throws {
-        try await client.engine().handle().vault.clear(keepingQueue: false)
+        try await client.clearLocalData(keepingQueue: false)
         if let present { maybeCleared.formUnion(written[present] ?? []) }
     }
 

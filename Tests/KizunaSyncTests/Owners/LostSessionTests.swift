@@ -22,6 +22,25 @@ import Testing
         }
     }
 
+    /// Alice is signed in, and her rows are on screen.
+    private func whileAliceIsHere(
+        _ body: @escaping @Sendable (OwnerScene, FakeSession, KizunaSyncClient, OwnerWatch) async throws -> Void
+    ) throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice"]
+                let session = FakeSession()
+                let client = try await scene.client(session: session)
+                session.signIn("alice")
+                let watch = OwnerWatch(client, in: simulation)
+                await simulation.settle()
+                try await body(scene, session, client, watch)
+                #expect(scene.network.faults == [])
+            }
+        }
+    }
+
     private func expectWaiting(_ world: AuthScene, _ client: KizunaSyncClient, _ watch: OwnerWatch) async throws {
         #expect(watch.last?.result?.first?.title == "server row of alice")
         #expect(watch.last?.refresh == .refreshing)
@@ -89,25 +108,51 @@ import Testing
     }
 
     @Test func aProviderThatSaysNothingForAMomentTakesNothingAway() throws {
+        try whileAliceIsHere { scene, session, client, watch in
+            session.current = .restoring
+            await scene.simulation.settle()
+            _ = try await scene.insert("while it was gone", as: "alice", on: client)
+            await scene.simulation.advance(by: .seconds(600))
+            #expect(watch.last?.result?.count == 2)
+            #expect(scene.titles(of: "alice") == ["server row of alice"])
+            session.signIn("alice")
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(scene.titles(of: "alice") == ["server row of alice", "while it was gone"])
+        }
+    }
+
+    @Test func aSessionThatASourceCallsLostKeepsRowsAndQueueOverARestart() throws {
+        try whileAliceIsHere { scene, session, client, watch in
+            session.lose()
+            await scene.simulation.settle()
+            _ = try await scene.insert("while it was lost", as: "alice", on: client)
+            await scene.simulation.advance(by: .seconds(600))
+            #expect(watch.last?.result?.count == 2)
+            await client.close()
+            let next = try await scene.client(session: session)
+            let again = OwnerWatch(next, in: scene.simulation)
+            await scene.simulation.advance(by: .seconds(600))
+            #expect(again.last?.result?.count == 2)
+            let isWaiting = try OwnerScene.status(of: next).needsSession
+            #expect(isWaiting == true)
+            #expect(scene.titles(of: "alice") == ["server row of alice"])
+            session.signIn("alice")
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(scene.titles(of: "alice") == ["server row of alice", "while it was lost"])
+        }
+    }
+
+    @Test func aLostSessionWhereNobodyWasSignedInIsNobody() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice"]
-                let session = FakeSession()
-                let client = try await scene.client(session: session)
-                session.signIn("alice")
+                scene.network.allowed = [nil]
+                let client = try await scene.client(session: FakeSession(.lost))
                 let watch = OwnerWatch(client, in: simulation)
                 await simulation.settle()
-                session.current = .restoring
-                await simulation.settle()
-                _ = try await scene.insert("while it was gone", as: "alice", on: client)
-                await simulation.advance(by: .seconds(600))
-                #expect(watch.last?.result?.count == 2)
-                #expect(scene.titles(of: "alice") == ["server row of alice"])
-                session.signIn("alice")
-                await simulation.advance(by: .seconds(1))
-                #expect(scene.titles(of: "alice") == ["server row of alice", "while it was gone"])
-                #expect(scene.network.faults == [])
+                #expect(watch.last?.refresh == .idle)
+                let isWaiting = try OwnerScene.status(of: client).needsSession
+                #expect(isWaiting == false)
             }
         }
     }

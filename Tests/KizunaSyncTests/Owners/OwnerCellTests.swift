@@ -5,50 +5,65 @@ import Testing
 /// Every state of the owner machine, and every event that can meet it.
 @Suite struct OwnerCellTests {
     enum State: String, CaseIterable {
-        case restoring, signedIn, signedOut, opening, failed, rejected, closed
+        case restoring, signedIn, lost, lostAsNobody, signedOut, opening, failed, rejected, closed
     }
 
     enum Event: String, CaseIterable {
-        case restoring, sameUser, newToken, otherUser, signOut, opened, openedLate, openFailed, tokenRejected
+        case restoring, sameUser, newToken, otherUser, lose, signOut, opened, openedLate, openFailed, tokenRejected
         case freshToken, freshTokenLate, freshTokenOfAnother, noFreshToken, networkBack, reset, close
     }
 
     /// Where a state is missing an event the test fails; "" is: nothing happens.
     private static let table: [State: [Event: String]] = [
         .restoring: [
-            .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .signOut: "open nobody 2",
-            .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "t5", .freshTokenLate: "",
+            .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
+            .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
+            .freshToken: "t5", .freshTokenLate: "",
             .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .reset: "", .close: "close",
         ],
         .signedIn: [
             .restoring: "none", .sameUser: "", .newToken: "t9", .otherUser: "none, open user:b 2",
-            .signOut: "none, open nobody 2", .opened: "", .openedLate: "", .openFailed: "",
+            .lose: "none", .signOut: "none, open nobody 2", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "ask 1, none", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "",
             .noFreshToken: "", .networkBack: "", .reset: "", .close: "close",
         ],
         .signedOut: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
-            .otherUser: "none, open user:b 2", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
+            .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
+            .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
+            .networkBack: "", .reset: "", .close: "close",
+        ],
+        .lost: [
+            .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
+            .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
+            .freshToken: "",
+            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
+            .close: "close",
+        ],
+        .lostAsNobody: [
+            .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
+            .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
             .networkBack: "", .reset: "", .close: "close",
         ],
         .opening: [
-            .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
+            .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
             .signOut: "open nobody 3", .opened: "t2", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
             .reset: "",
             .close: "close",
         ],
         .failed: [
-            .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "",
+            .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
             .signOut: "open nobody 3", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
             .reset: "",
             .close: "close",
         ],
         .rejected: [
-            .restoring: "", .sameUser: "", .newToken: "t9", .otherUser: "open user:b 2", .signOut: "open nobody 2",
-            .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "", .freshToken: "t5",
+            .restoring: "", .sameUser: "", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
+            .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
+            .freshToken: "t5",
             .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1",
             .reset: "", .close: "close",
         ],
@@ -98,9 +113,11 @@ import Testing
     }
 
     private static func machine(in state: State) -> OwnerMachine {
-        var machine = OwnerMachine(lastOwner: state == .signedOut ? .nobody : .user("a"))
+        let isNobody = state == .signedOut || state == .lostAsNobody
+        var machine = OwnerMachine(lastOwner: isNobody ? .nobody : .user("a"))
         if state == .signedOut { _ = machine.handle(.session(.signedOut)) }
-        if state == .restoring || state == .signedOut { return machine }
+        if state == .lost || state == .lostAsNobody { _ = machine.handle(.session(.lost)) }
+        if [.restoring, .signedOut, .lost, .lostAsNobody].contains(state) { return machine }
         _ = machine.handle(.session(.signedIn(userID: "a", accessToken: "t1")))
         switch state {
         case .opening: _ = machine.handle(.session(.signedIn(userID: "b", accessToken: "t2")))
@@ -109,7 +126,7 @@ import Testing
             _ = machine.handle(.vaultFailed(generation: 2))
         case .rejected: _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
         case .closed: _ = machine.handle(.closed)
-        case .restoring, .signedIn, .signedOut: break
+        case .restoring, .signedIn, .lost, .lostAsNobody, .signedOut: break
         }
         return machine
     }
@@ -120,6 +137,7 @@ import Testing
         case .sameUser: .session(.signedIn(userID: "a", accessToken: "t1"))
         case .newToken: .session(.signedIn(userID: "a", accessToken: "t9"))
         case .otherUser: .session(.signedIn(userID: "b", accessToken: "t2"))
+        case .lose: .session(.lost)
         case .signOut: .session(.signedOut)
         case .opened: .vaultOpened(generation: generation)
         case .openedLate: .vaultOpened(generation: generation - 1)

@@ -149,7 +149,7 @@ private enum Phase: CaseIterable {
     @Test func aRefusedRefreshTokenIsNoSignOut() {
         check(
             .refreshFailed(generation: 1, isRefused: true, jitter: 0),
-            [.refreshing: [.answerWaiters(token: nil), .publish(.restoring)]])
+            [.refreshing: [.answerWaiters(token: nil), .publish(.lost)]])
         #expect(Phase.lost.machine.userID == "alice")
     }
 

@@ -22,6 +22,7 @@ import Testing
             .sessionLost: "→ idle idle",
             .sessionSettled: "→ idle idle",
             .hurried: "→ idle idle",
+            .woken: "→ idle idle",
             .ended: "→ ended idle",
         ],
         .attempting: [
@@ -41,6 +42,7 @@ import Testing
             .sessionLost: "cancelSend → held refreshing",
             .sessionSettled: "→ attempting refreshing",
             .hurried: "→ attempting refreshing",
+            .woken: "→ attempting refreshing",
             .ended: "cancelSend → ended refreshing",
         ],
         .attemptingDown: [
@@ -60,6 +62,7 @@ import Testing
             .sessionLost: "cancelSend → held paused",
             .sessionSettled: "→ attempting paused",
             .hurried: "→ attempting paused",
+            .woken: "→ attempting paused",
             .ended: "cancelSend → ended paused",
         ],
         .attemptingStalled: [
@@ -79,6 +82,7 @@ import Testing
             .sessionLost: "cancelSend REFRESHING → held refreshing",
             .sessionSettled: "→ attempting stalled",
             .hurried: "→ attempting stalled",
+            .woken: "→ attempting stalled",
             .ended: "cancelSend → ended stalled",
         ],
         .waiting: [
@@ -98,6 +102,7 @@ import Testing
             .sessionLost: "cancelTimer → held refreshing",
             .sessionSettled: "cancelTimer send → attempting refreshing",
             .hurried: "cancelTimer send → attempting refreshing",
+            .woken: "cancelTimer send → attempting refreshing",
             .ended: "cancelTimer → ended refreshing",
         ],
         .waitingDown: [
@@ -117,6 +122,7 @@ import Testing
             .sessionLost: "cancelTimer → held paused",
             .sessionSettled: "cancelTimer send → attempting paused",
             .hurried: "cancelTimer send → attempting paused",
+            .woken: "cancelTimer send → attempting paused",
             .ended: "cancelTimer → ended paused",
         ],
         .waitingStalled: [
@@ -136,6 +142,7 @@ import Testing
             .sessionLost: "cancelTimer REFRESHING → held refreshing",
             .sessionSettled: "cancelTimer send → attempting stalled",
             .hurried: "cancelTimer send → attempting stalled",
+            .woken: "cancelTimer send → attempting stalled",
             .ended: "cancelTimer → ended stalled",
         ],
         .heldBySwitch: [
@@ -155,6 +162,7 @@ import Testing
             .sessionLost: "→ held paused",
             .sessionSettled: "→ held paused",
             .hurried: "→ held paused",
+            .woken: "→ held paused",
             .ended: "→ ended paused",
         ],
         .heldBySession: [
@@ -174,6 +182,7 @@ import Testing
             .sessionLost: "→ held refreshing",
             .sessionSettled: "send → attempting refreshing",
             .hurried: "→ held refreshing",
+            .woken: "→ held refreshing",
             .ended: "→ ended refreshing",
         ],
         .heldByOwner: [
@@ -193,6 +202,7 @@ import Testing
             .sessionLost: "→ held refreshing",
             .sessionSettled: "→ held refreshing",
             .hurried: "→ held refreshing",
+            .woken: "→ held refreshing",
             .ended: "→ ended refreshing",
         ],
         .ended: [
@@ -212,6 +222,7 @@ import Testing
             .sessionLost: "→ ended refreshing",
             .sessionSettled: "→ ended refreshing",
             .hurried: "→ ended refreshing",
+            .woken: "→ ended refreshing",
             .ended: "→ ended refreshing",
         ],
     ]

@@ -4,7 +4,7 @@ import KizunaSync
 /// Every kind of event, without what belongs to it.
 enum RefreshEventKind: String, CaseIterable {
     case needed, cleared, ownerChanged, answerStored, answerRefused, answerUntrusted, failed, tokenRejected, timerFired
-    case pathDown, pathUp, switchedOff, switchedOn, sessionLost, sessionSettled, hurried, ended
+    case pathDown, pathUp, switchedOff, switchedOn, sessionLost, sessionSettled, hurried, woken, ended
 
     /// The kind of an event; a new event does not compile until it has a kind here.
     init(_ event: RefreshMachine.Event) {
@@ -23,6 +23,7 @@ enum RefreshEventKind: String, CaseIterable {
             case .networkSwitched(let isEnabled): isEnabled ? .switchedOn : .switchedOff
             case .sessionChanged(let isSettled): isSettled ? .sessionSettled : .sessionLost
             case .hurried: .hurried
+            case .woken: .woken
             case .ended: .ended
             }
     }
@@ -48,6 +49,7 @@ enum RefreshEventKind: String, CaseIterable {
         case .sessionLost: .sessionChanged(isSettled: false)
         case .sessionSettled: .sessionChanged(isSettled: true)
         case .hurried: .hurried
+        case .woken: .woken
         case .ended: .ended
         }
     }

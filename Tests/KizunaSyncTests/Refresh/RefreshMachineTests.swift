@@ -86,7 +86,7 @@ import Testing
         #expect(rig.machine.state == .refreshing)
     }
 
-    @Test(arguments: [RefreshEventKind.pathUp, .switchedOn, .sessionSettled, .hurried])
+    @Test(arguments: [RefreshEventKind.pathUp, .switchedOn, .sessionSettled, .hurried, .woken])
     func whateverComesBackCutsAWaitShort(_ kind: RefreshEventKind) {
         var rig = RefreshRig()
         rig.tell(.needed, .failed)
@@ -98,6 +98,23 @@ import Testing
         }
         #expect(rig.tell(kind).contains { $0.word == "send" })
         #expect(rig.machine.stage == .attempting)
+    }
+
+    @Test(arguments: [
+        (RefreshEventKind.hurried, false), (.needed, false), (.woken, true), (.pathUp, true), (.switchedOn, true),
+        (.sessionSettled, true),
+    ])
+    func aWaitTheServerAskedForIsNotCutShortByASync(_ kind: RefreshEventKind, isCutShort: Bool) {
+        var rig = RefreshRig()
+        rig.tell(.needed)
+        rig.tell(.failed(attempt: rig.id, failure: .offline("busy"), retryAfter: .seconds(30)))
+        switch kind {
+        case .pathUp: rig.tell(.pathDown)
+        case .switchedOn: rig.tell(.switchedOff)
+        case .sessionSettled: rig.tell(.sessionLost)
+        default: break
+        }
+        #expect(rig.tell(kind).contains { $0.word == "send" } == isCutShort)
     }
 
     @Test func retryAfterLengthensAWaitButNeverBeyondAMinute() {

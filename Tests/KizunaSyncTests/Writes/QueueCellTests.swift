@@ -10,7 +10,7 @@ import Testing
     enum Event: String, CaseIterable {
         case queuedAgain, withdrawn, delivered, unanswered, notNoted, verifiedPresent, verifiedAbsent, committed
         case commitFailed, timerFired, pathUp, pathDown, switchedOn, switchedOff, sessionReady, sessionLost
-        case hurried, ended
+        case hurried, woken, ended
     }
 
     private static let table: [State: [Event: String]] = [
@@ -18,31 +18,31 @@ import Testing
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "",
-            .hurried: "", .ended: "",
+            .hurried: "", .woken: "", .ended: "",
         ],
         .sending: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
             .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "", .sessionReady: "",
-            .sessionLost: "", .hurried: "", .ended: "",
+            .sessionLost: "", .hurried: "", .woken: "", .ended: "",
         ],
         .verifying: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notNoted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
             .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "",
-            .sessionReady: "", .sessionLost: "", .hurried: "", .ended: "",
+            .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "", .ended: "",
         ],
         .settling: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "timer", .timerFired: "", .pathUp: "", .pathDown: "",
-            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "",
+            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "",
             .ended: "",
         ],
         .parked: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "send a", .pathUp: "cancel, send a",
             .pathDown: "timer", .switchedOn: "cancel, send a", .switchedOff: "", .sessionReady: "cancel, send a",
-            .sessionLost: "", .hurried: "cancel, send a", .ended: "cancel",
+            .sessionLost: "", .hurried: "cancel, send a", .woken: "cancel, send a", .ended: "cancel",
         ],
     ]
 
@@ -105,6 +105,7 @@ import Testing
         case .sessionReady: .sessionChanged(isReady: true)
         case .sessionLost: .sessionChanged(isReady: false)
         case .hurried: .hurried
+        case .woken: .woken
         case .ended: .ended
         }
     }

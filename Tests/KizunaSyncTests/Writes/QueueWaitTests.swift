@@ -36,6 +36,48 @@ import Testing
         #expect(rig.delays == [.seconds(kept)])
     }
 
+    @Test func theServersOwnWaitEndsEarlyByTheAppsWishOrTheNetworksReturnAlone() {
+        let table: [(QueueMachine.Event, String)] = [
+            (.hurried, ""), (.sessionChanged(isReady: true), ""), (.pathChanged(isUp: false), ""),
+            (.queued([queueItem("b", "2")]), ""), (.woken, "cancel, send a"),
+            (.pathChanged(isUp: true), "cancel, send a"), (.networkSwitched(isEnabled: true), "cancel, send a"),
+        ]
+        for (event, expected) in table {
+            var rig = QueueRig()
+            rig.handle(.queued([queueItem("a", "1")]))
+            let busy = AnswerVerdict.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
+            #expect(rig.handle(.answered(flight: 1, busy, jitter: 0)) == "note a, timer")
+            #expect(rig.handle(event) == expected, "\(event)")
+        }
+    }
+
+    @Test func aScheduledWaitLongerThanTheServersStillEndsByAHurry() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        for _ in 1...5 {
+            rig.handle(.unanswered(flight: rig.lastFlight, mayHaveBeenHandled: false, reason: "offline", jitter: 1))
+            rig.handle(.timerFired(timer: rig.lastTimer))
+        }
+        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(2), mayHaveBeenHandled: false)
+        rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
+        #expect(rig.delays.suffix(2) == [.seconds(2), .seconds(60)])
+        let asked = rig.lastTimer - 1
+        #expect(rig.handle(.hurried) == "cancel")
+        #expect(rig.handle(.timerFired(timer: asked)) == "send a")
+    }
+
+    /// Four requests are out; the second one's wait is longer than what the first one booked.
+    @Test func theLongestOfSeveralWaitsCounts() {
+        var rig = QueueRig()
+        rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))
+        rig.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
+        let first = rig.lastTimer
+        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
+        #expect(rig.handle(.answered(flight: 2, busy, jitter: 0)) == "note w2, timer")
+        #expect(rig.handle(.timerFired(timer: first)) == "")
+        #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send w1, send w2")
+    }
+
     @Test func manyFailuresAtOnceBookOneWait() {
         var rig = QueueRig()
         rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))

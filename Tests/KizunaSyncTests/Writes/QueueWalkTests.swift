@@ -102,7 +102,7 @@ struct QueueWalk {
             isReady.toggle()
             handle(.sessionChanged(isReady: isReady))
         case 2: handle(.pathChanged(isUp: random.chance(0.5)))
-        case 3: handle(.hurried)
+        case 3: handle(random.chance(0.5) ? .hurried : .woken)
         default:
             guard let id = order.filter({ items[$0] != nil }).randomElement(using: &random) else { return }
             drop([id])

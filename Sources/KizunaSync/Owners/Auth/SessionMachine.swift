@@ -124,7 +124,7 @@ package struct SessionMachine: Sendable {
             if isRefused {
                 phase = .lost
                 accessToken = nil
-                effects.append(.publish(.restoring))
+                effects.append(.publish(.lost))
             } else {
                 retry(jitter, &effects)
             }

@@ -1,5 +1,5 @@
 /// Values and operands of one type, chosen to sit on the edges of its rules.
-struct ValuePool: Sendable {
+package struct ValuePool: Sendable {
     struct Path: Sendable {
         let wire: String
         let sql: String
@@ -7,10 +7,10 @@ struct ValuePool: Sendable {
         var toJSON = false
     }
 
-    let sqlType: String
+    package let sqlType: String
     /// SQL expression and JSON of each value.
-    let values: [(String, String)]
-    let operands: [String]
+    package let values: [(String, String)]
+    package let operands: [String]
     var operators: [String] = scalarOperators
     var paths: [Path] = []
 
@@ -36,7 +36,7 @@ struct ValuePool: Sendable {
         "{\"a\":1,\"a\":2}", "[\"a\"]", "-0", "01", "100", "[{\"a\":1}]",
     ]
 
-    static let all: [ValuePool] = [
+    package static let all: [ValuePool] = [
         number("int2", ["0", "1", "-1", "32767", "-32768", "5"]),
         number("int4", ["0", "1", "-1", "2147483647", "-2147483648", "5", "16777217"]),
         number("int8", ["0", "1", "9007199254740993", "9007199254740992", "-9223372036854775808", "5"]),
@@ -102,6 +102,7 @@ struct ValuePool: Sendable {
                 ("'2024-02-29 12:00:00.12'", "\"2024-02-29T12:00:00.12\""),
                 ("'1969-12-31 23:59:59.999999'", "\"1969-12-31T23:59:59.999999\""),
                 ("'2024-02-29 00:00:00'", "\"2024-02-29T00:00:00\""),
+                ("'0044-03-15 12:00:00 BC'", "\"0044-03-15T12:00:00 BC\""),
             ], operands: times),
         ValuePool(
             sqlType: "timestamptz",
@@ -184,6 +185,10 @@ struct ValuePool: Sendable {
         "0000-01-01", "0001-01-01", "2024-02-29T12:00:00-0030", "2024-02-29T12:00:00+05", "2024-13-01", "2024-2-9",
         "2024-02-29T12:00:00 Europe/Paris", "1969-12-31T23:59:59.999999", "2024-02-29T12:00:00+16", "12024-01-01",
         "0044-03-15 BC", "2024-02-29t12:00:00z", "1900-01-01", "2024-02-28T23:59:60Z", " 2024-02-29", "Infinity",
+        "2024-02-29T23:59:60.5Z", "2024-02-29T24:00:00.5Z", "2024-02-29T24:00:00.0000001Z", "2024-02-29T23:60:00Z",
+        "2024-02-29T12:00:61Z", "2024-02-29 ", "2024-02-29T12:00:00.000+00:00", "2024-02-29T23:00:00-05:00",
+        "9999999-01-01", "300000-01-01", "5000000-01-01", "0001-01-01 BC", "0045-02-29T12:00:00Z BC",
+        "2024-2-9T1:00:00",
     ]
 
     private static let documents = [

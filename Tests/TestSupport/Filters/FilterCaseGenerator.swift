@@ -1,31 +1,30 @@
-import TestSupport
-import KizunaSyncTesting
-import KizunaCore
-import KizunaPostgREST
+package import KizunaCore
+package import KizunaPostgREST
+internal import KizunaSyncTesting
 
 /// One generated question: a row, a filter as it is sent, and the same filter as PostgreSQL would be asked.
-struct FilterCase: Sendable {
-    struct Column: Sendable {
-        let name: String
+package struct FilterCase: Sendable {
+    package struct Column: Sendable {
+        package let name: String
         /// The type as PostgreSQL spells it; `mood` is the enum of `FilterCaseGenerator.labels`.
-        let sqlType: String
+        package let sqlType: String
         /// The value as an SQL expression, `NULL` included.
-        let sqlValue: String
+        package let sqlValue: String
         /// The value as the server writes it in a row.
-        let json: String
+        package let json: String
     }
 
-    let columns: [Column]
-    let filters: [QueryItem]
+    package let columns: [Column]
+    package let filters: [QueryItem]
     /// The filters' conjunction as SQL over the columns' names.
-    let sqlCondition: String
+    package let sqlCondition: String
 
-    var row: RawJSON {
+    package var row: RawJSON {
         RawJSON(members: columns.map { .init(name: $0.name, value: RawJSON(unchecked: Array($0.json.utf8))) })
     }
 
     /// The columns' declared types.
-    func types(patterns: KizunaPatternEvaluation = .ascii) -> TableTypes {
+    package func types(patterns: KizunaPatternEvaluation = .ascii) -> TableTypes {
         var types = TableTypes(patternEvaluation: patterns)
         for column in columns {
             types.columns[column.name] =
@@ -37,14 +36,14 @@ struct FilterCase: Sendable {
 }
 
 /// Emits random filters over typed rows, as filter text and as SQL, from a seed.
-struct FilterCaseGenerator {
-    static let labels = ["sad", "ok", "happy"]
+package struct FilterCaseGenerator {
+    package static let labels = ["sad", "ok", "happy"]
 
     private var random: SeededRandom
 
-    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+    package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    mutating func next() -> FilterCase {
+    package mutating func next() -> FilterCase {
         var columns: [FilterCase.Column] = []
         var pools: [ValuePool] = []
         for index in 0..<(1 + Int(random.next() % 3)) {
@@ -186,19 +185,19 @@ struct FilterCaseGenerator {
 }
 
 /// Texts as the wire and SQL want them, written apart from the code under test.
-enum WireFormat {
-    static func quoted(_ text: String) -> String {
+package enum WireFormat {
+    package static func quoted(_ text: String) -> String {
         "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
     }
 
-    static func listMember(_ text: String) -> String {
+    package static func listMember(_ text: String) -> String {
         let isPlain = !text.contains { ",()\"\\".contains($0) } && !text.hasPrefix(" ") && !text.hasSuffix(" ")
         return isPlain ? text : quoted(text)
     }
 
-    static func arrayElement(_ text: String) -> String { quoted(text) }
+    package static func arrayElement(_ text: String) -> String { quoted(text) }
 
-    static func sqlLiteral(_ text: String) -> String {
+    package static func sqlLiteral(_ text: String) -> String {
         "'" + text.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
     }
 }

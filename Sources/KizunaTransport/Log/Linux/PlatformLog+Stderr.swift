@@ -1,0 +1,18 @@
+#if !canImport(os)
+    internal import Foundation
+    package import KizunaCore
+
+    /// The process's standard error, where there is no system log to write to.
+    package enum PlatformLog {
+        package static func sink(subsystem: String) -> any LogSink { ErrorOutput(subsystem: subsystem) }
+    }
+
+    private struct ErrorOutput: LogSink {
+        let subsystem: String
+
+        func log(_ line: LogLine) {
+            // One write a line, so that lines of several threads do not mix.
+            FileHandle.standardError.write(Data("\(subsystem) \(line.severity.rawValue): \(line.description)\n".utf8))
+        }
+    }
+#endif

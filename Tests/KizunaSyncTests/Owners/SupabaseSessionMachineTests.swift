@@ -1,0 +1,54 @@
+import KizunaSync
+import Testing
+
+/// What supabase-swift's Auth tells, in each state and under both meanings of its `signedOut`.
+@Suite struct SupabaseSessionMachineTests {
+    private static let session = SupabaseSessionMachine.Session(userID: "a", accessToken: "t")
+    private static let signedIn = SessionState.signedIn(userID: "a", accessToken: "t")
+    private static let events: [SupabaseSessionMachine.Event] = [
+        .initial(session, isStored: true), .initial(nil, isStored: true), .initial(nil, isStored: false),
+        .signedIn(session), .continued(session), .signedOut, .signOutAsked,
+    ]
+
+    private func answers(
+        _ meaning: SignedOutEventMeaning, after first: SupabaseSessionMachine.Event? = nil
+    ) -> [SessionState?] {
+        Self.events.map { event in
+            var machine = SupabaseSessionMachine(signedOutEvents: meaning)
+            if let first { _ = machine.handle(first) }
+            return machine.handle(event)
+        }
+    }
+
+    @Test(arguments: [nil, SupabaseSessionMachine.Event.signedIn(session), .signedOut])
+    func aSignedOutEventIsALostSessionUnlessASignOutWasAskedFor(_ first: SupabaseSessionMachine.Event?) {
+        #expect(
+            answers(.lostSession, after: first)
+                == [Self.signedIn, .restoring, .lost, Self.signedIn, Self.signedIn, .lost, .signedOut])
+    }
+
+    @Test func aSignedOutEventIsASignOutForAnAppThatSignsOutItself() {
+        let open: [SessionState?] = [
+            Self.signedIn, .restoring, .signedOut, Self.signedIn, Self.signedIn, .signedOut, .signedOut,
+        ]
+        #expect(answers(.signOut) == open)
+        #expect(answers(.signOut, after: .signedIn(Self.session)) == open)
+    }
+
+    /// supabase-swift may tell a refreshed token after the sign-out that its answer crossed.
+    @Test(arguments: [
+        (SignedOutEventMeaning.lostSession, SupabaseSessionMachine.Event.signOutAsked),
+        (.signOut, .signOutAsked), (.signOut, .signedOut),
+    ])
+    func afterASignOutOnlyASignInCounts(_ meaning: SignedOutEventMeaning, _ end: SupabaseSessionMachine.Event) {
+        #expect(answers(meaning, after: end) == [nil, nil, nil, Self.signedIn, nil, nil, .signedOut])
+    }
+
+    @Test func afterTheNextSignInTheSessionIsFollowedAgain() {
+        var machine = SupabaseSessionMachine(signedOutEvents: .lostSession)
+        _ = machine.handle(.signOutAsked)
+        _ = machine.handle(.signedIn(Self.session))
+        #expect(machine.handle(.continued(Self.session)) == Self.signedIn)
+        #expect(machine.handle(.signedOut) == .lost)
+    }
+}
