@@ -34,8 +34,8 @@ lint:                       ## The house style, as far as a program can tell.
 
 check: lint test test-slow  ## What a change must pass.
 
-tsan: setup                 ## The tests under the thread sanitizer, in a build folder of its own.
-	$(SWIFT) test --sanitize thread --scratch-path .build/tsan --skip SlowTests
+tsan: setup                 ## The tests under the thread sanitizer, in a build folder of their own. FILTER="Scheduler" …
+	scripts/tsan $(FILTER)
 
 setup:
 	@scripts/setup

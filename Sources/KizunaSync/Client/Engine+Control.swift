@@ -1,16 +1,9 @@
 internal import KizunaCore
 internal import KizunaStore
 
-// What a scheduler and a settings screen ask of the engine: sync, depth, reset, owners.
+// What a scheduler and a settings screen ask of the engine: depth, reset, owners.
 
 extension Engine {
-    /// Tries now whatever waits, and returns when the queue is empty; throws when it cannot be emptied at the moment.
-    package func sync() async throws {
-        _ = try await handle()
-        hurryReads()
-        try await drain()
-    }
-
     /// Removes the present owner's data, ends a soft block, and serves the session's own user.
     package func reset() async throws {
         try await handle().vault.clear(keepingQueue: false)
@@ -40,7 +33,7 @@ extension Engine {
                 var failures = 0
                 while true {
                     do {
-                        try await self.sync()
+                        try await self.drain()
                         return true
                     } catch let error as SyncError {
                         guard error.isRetryable else { return false }

@@ -60,12 +60,15 @@ package final class Engine: ReadContext {
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
     private let credentialsTeller = Teller()
+    /// What runs of `sync()` ask the server, which those that overlap share.
+    let questions: JoinedWork<Question>
 
     /// Opens the store and starts the engine.
     package init(_ configuration: KizunaSyncConfiguration, seams: Seams) throws(SyncError) {
         self.configuration = configuration
         let environment = seams.environment ?? .live(log: configuration.log)
         self.environment = environment
+        questions = JoinedWork(in: environment)
         let base = try Self.base(of: configuration.url)
         gateway = Gateway(
             base: base, publishableKey: configuration.publishableKey,
@@ -222,15 +225,13 @@ package final class Engine: ReadContext {
         await owners.hasBegun.wait()
     }
 
-    /// Refreshes live reads that wait to be, except where the server asked to be left alone for a while.
-    package func hurryReads() {
-        for read in listeners.0 { read.hurry(isAppsWish: false) }
-    }
+    /// The live reads that are iterated.
+    var liveReads: [LiveReadRunner] { listeners.0 }
 
     /// Tries at once whatever waits, in the queue and in live reads, whatever the server asked for.
     package func wake() {
         listeners.1?.wake()
-        for read in listeners.0 { read.hurry(isAppsWish: true) }
+        for read in liveReads { read.hurry(isAppsWish: true) }
     }
 
     /// Allows requests again; a call cuts waits short even where they were allowed already.

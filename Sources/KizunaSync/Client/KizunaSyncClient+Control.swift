@@ -2,13 +2,19 @@ internal import KizunaStore
 internal import KizunaCore
 
 extension KizunaSyncClient {
-    /// Tries now whatever waits: sends the queued writes and refreshes live reads that wait to be.
+    /// Does what a scheduler's run is for: sends the queued writes, then asks the server again for each query that is
+    /// iterated as a live read, once, however many iterate it.
     ///
-    /// Returns when the queue is empty. Overlapping calls run as one.
+    /// A live read that is up to date keeps reading so meanwhile, and emits its rows when the answer is there. A refresh
+    /// that a read has under way by itself is waited for instead. Nothing is asked for `cacheOnly` reads; they show what
+    /// others bring. Returns when the queue is empty and every question is answered. Overlapping calls share the requests.
     ///
-    /// - Throws: `SyncError`: `connectivity` or `networkDisabled` while the server cannot be reached, `sessionNotSettled`
-    ///   while there is no token of the store's user; what waits goes on waiting. `CancellationError` when the calling
-    ///   task is cancelled.
+    /// Cancellation: throws; a request that nobody else waits for is called off, and the store holds what was answered
+    /// before. Offline: throws; reads keep their rows, writes stay queued.
+    ///
+    /// - Throws: `SyncError`: `connectivity` or `networkDisabled` while the server cannot be reached, in which case no
+    ///   query is asked; `sessionNotSettled` while there is no token of the store's user; `server` where the server refuses
+    ///   one query, after the others were asked. `CancellationError` when the calling task is cancelled.
     public func sync() async throws { try await engine().sync() }
 
     /// Tells a handler what happens, in order and one event at a time, from any thread. The subscription belongs to the

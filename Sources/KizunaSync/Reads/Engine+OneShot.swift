@@ -73,32 +73,54 @@ extension Engine {
 
     // MARK: - The server
 
-    /// Asks the server, stores the answer, and gives what is then shown.
-    private func fetched(_ request: TableRequest) async throws -> RawSnapshot {
+    /// What became of a question to the server.
+    enum Answered {
+        case stored
+        /// Local data was cleared after the question left; its answer was dropped.
+        case cleared
+        /// An empty answer that is not believed of an anonymous session.
+        case untrusted
+    }
+
+    /// Asks the server until its answer is stored, or is not to be; one that says it is busy is asked again in this call
+    /// where that is wanted.
+    func ask(_ request: TableRequest, repeatsWhenBusy: Bool = true) async throws -> Answered {
+        var gateway = gateway
+        if !repeatsWhenBusy { gateway.busyWaits = [] }
         var refusals = 0
         while true {
-            let (outcome, generation) = try await asking(request) { [self] handle in
+            let (outcome, generation) = try await asking(request) { [self, gateway] handle in
                 let outcome = try await ReadExchange.run(
-                    request, cacheKey: request.cacheKey, in: self, handle: handle, noteTick: { _ in })
+                    request, cacheKey: request.cacheKey, in: self, handle: handle, gateway: gateway,
+                    noteTick: { _ in })
                 return (outcome, handle.generation)
             }
             switch outcome {
-            case .stored:
-                let read = try await read(request)
-                var snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
-                guard snapshot.rows != nil else { throw cleared(request) }
-                if let handle = openHandle { await listStored(in: handle) }
-                snapshot.isFromCache = read.isBehind
-                return snapshot
+            case .stored: return .stored
             case .outdated:
                 // A former owner's store is cleared when it is left; then the question is the new owner's.
-                guard try await handle().generation != generation else { throw cleared(request) }
-            case .untrusted: return try await untrusted(request)
+                guard try await handle().generation != generation else { return .cleared }
+            case .untrusted: return .untrusted
             case .unsettled: continue
             case .refused:
                 refusals += 1
                 if refusals % 3 == 0 { try await environment.sleep(.milliseconds(300)) }
             }
+        }
+    }
+
+    /// Asks the server, stores the answer, and gives what is then shown.
+    private func fetched(_ request: TableRequest) async throws -> RawSnapshot {
+        switch try await ask(request) {
+        case .stored:
+            let read = try await read(request)
+            var snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
+            guard snapshot.rows != nil else { throw cleared(request) }
+            if let handle = openHandle { await listStored(in: handle) }
+            snapshot.isFromCache = read.isBehind
+            return snapshot
+        case .cleared: throw cleared(request)
+        case .untrusted: return try await untrusted(request)
         }
     }
 

@@ -27,12 +27,44 @@ package final class LiveReadRunner: Sendable {
         var timers: [Int: TimerTicket] = [:]
         var sends: [Int: TaskTicket] = [:]
         var sessionTimer: TimerTicket?
+        /// Why the last attempt brought no rows; nil after one that did.
+        var setback: Setback?
+        /// Those who wait for the outcome of the refresh under way.
+        var watchers: [Int: LatestMailbox<Standing>] = [:]
         var end: Result<Void, any Error>?
+
+        /// A read that has not loaded its rows yet asks as soon as it has.
+        var isRefreshing: Bool { end == nil && (!hasBegun || refresh.stage != .idle) }
+    }
+
+    private enum Setback: Sendable {
+        case failure(SyncError)
+        /// The server answered, and it is asked again shortly: the table had changed meanwhile.
+        case outrun
+        /// The server answered, and its answer is not believed.
+        case untrusted
+
+        init?(_ event: RefreshMachine.Event) {
+            switch event {
+            case .failed(_, let failure, _), .tokenRejected(_, let failure): self = .failure(failure)
+            case .answerRefused: self = .outrun
+            case .answerUntrusted: self = .untrusted
+            default: return nil
+            }
+        }
+    }
+
+    /// How the refresh stands for one who waits for its outcome.
+    private enum Standing: Sendable {
+        case asking
+        case answered
+        case failed(SyncError)
+        case held
     }
 
     package let cacheKey: String
-    private let request: TableRequest
-    private let strategy: SequenceReadStrategy
+    package let request: TableRequest
+    package let strategy: SequenceReadStrategy
     private let context: any ReadContext
     private let table: TableID
     private let state: Mutex<State>
@@ -173,6 +205,45 @@ package final class LiveReadRunner: Sendable {
         refresh { $0.refresh.handle(isAppsWish ? .woken : .hurried) }
     }
 
+    /// Whether the read wants rows of the server by itself: it asks for them, is about to, or waits to be allowed to.
+    package var isRefreshing: Bool { state.withLock { $0.isRefreshing } }
+
+    /// Returns when the refresh under way, if there is one, has its answer; throws why it has none.
+    package func untilAnswered() async throws {
+        let mailbox = LatestMailbox<Standing>()
+        let id = state.withLock { state in
+            state.lastCollector += 1
+            state.watchers[state.lastCollector] = mailbox
+            mailbox.put(standing(state))
+            return state.lastCollector
+        }
+        defer { state.withLock { $0.watchers[id] = nil } }
+        while let standing = try await mailbox.next() {
+            switch standing {
+            case .asking: continue
+            case .answered: return
+            case .failed(let error): throw error
+            case .held:
+                throw SyncError(
+                    .sessionNotSettled, "There is no token of the store's user; the live read waits for one.",
+                    table: request.table)
+            }
+        }
+    }
+
+    private func standing(_ state: State) -> Standing {
+        guard state.isRefreshing else { return .answered }
+        switch (state.refresh.stage, state.setback) {
+        case (.held, _) where !state.network.isEnabled:
+            return .failed(
+                SyncError(.networkDisabled, "The network is switched off; the live read waits.", table: request.table))
+        case (.held, _) where state.handle != nil && state.hasBegun: return .held
+        case (.waiting, .failure(let error)): return .failed(error)
+        case (.waiting, .untrusted): return .answered
+        default: return .asking
+        }
+    }
+
     private func concerns(_ change: VaultChange, _ read: LiveReadMachine) -> Bool {
         change.isCleared || change.lists[cacheKey] != nil || change.queueTables.contains(table)
             || !change.unrefused.isEmpty || read.embedding.map { change.queueTables.contains(where: $0) } ?? false
@@ -208,6 +279,7 @@ package final class LiveReadRunner: Sendable {
                 finish(&state, end)
             } else {
                 tell(&state)
+                for watcher in state.watchers.values { watcher.put(standing(state)) }
             }
             return state.outbox.add(effects)
         }
@@ -218,6 +290,7 @@ package final class LiveReadRunner: Sendable {
     private func finish(_ state: inout State, _ end: Result<Void, any Error>) {
         for mailbox in state.collectors.values { mailbox.finish(end) }
         state.collectors = [:]
+        for watcher in state.watchers.values { watcher.finish() }
         state.handle = nil
         state.sessionTimer?.cancel()
         state.sessionTimer = nil
@@ -295,6 +368,7 @@ package final class LiveReadRunner: Sendable {
     /// Takes the outcome of the attempt that is out.
     private func take(_ event: RefreshMachine.Event?, _ state: inout State) -> [RefreshMachine.Effect] {
         guard let event else { return [] }
+        state.setback = Setback(event)
         switch event {
         case .answerStored:
             // Another request of this query was answered later and stored before: as fresh as this one.
@@ -332,7 +406,7 @@ package final class LiveReadRunner: Sendable {
             if let token = failure.rejectedToken {
                 return (.tokenRejected(attempt: attempt, failure: failure.error), token)
             }
-            return (.failed(attempt: attempt, failure: failure.error, retryAfter: failure.retryAfter), nil)
+            return (.failed(attempt: attempt, failure: failure.error, retryAfter: failure.error.retryAfter), nil)
         } catch let error as SyncError {
             return (.failed(attempt: attempt, failure: error, retryAfter: nil), nil)
         } catch {

@@ -16,15 +16,17 @@ package enum ReadExchange {
         case untrusted
     }
 
-    /// Asks the server and stores the answer. `noteTick` is told the question's tick before it leaves.
+    /// Asks the server and stores the answer. `noteTick` is told the question's tick before it leaves; a gateway other
+    /// than the context's repeats differently.
     package static func run(
         _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: VaultHandle,
-        noteTick: (Tick) -> Void
+        gateway: Gateway? = nil, noteTick: (Tick) -> Void
     ) async throws -> Outcome {
         let credentials = context.credentials(generation: handle.generation)
         guard credentials.isSettled else { return .unsettled }
         let table = TableID(schema: request.schema, name: request.table)
         let facts = context.tables(table)
+        let gateway = gateway ?? context.gateway
         let embedded = EmbeddedTables(request) { [context] in context.tables($0) }
         let askedAt = context.ticks.next()
         let askedSinceBoot = context.environment.host.sinceBoot()
@@ -32,10 +34,10 @@ package enum ReadExchange {
         let answer: AnswerRows
         switch facts.completeness {
         case .asAnswered:
-            let response = try await context.gateway.read(request, as: credentials)
+            let response = try await gateway.read(request, as: credentials)
             answer = try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
         case .pagesUntilComplete:
-            answer = try await PagedRead(request: request, keyColumns: facts.keyColumns, gateway: context.gateway)
+            answer = try await PagedRead(request: request, keyColumns: facts.keyColumns, gateway: gateway)
                 .rows(as: credentials)
         }
         if answer.rows.isEmpty, context.trust == .authenticatedSessionOnly, credentials == .anonymous {

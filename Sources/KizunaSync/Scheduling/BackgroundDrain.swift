@@ -12,8 +12,8 @@ package struct BackgroundDrain: Sendable {
     ///
     /// - Parameters:
     ///   - environment: where the work runs.
-    ///   - run: drains, and says whether nothing is left.
-    ///   - callOff: ends the draining early.
+    ///   - run: drains, and says whether nothing is left; its task is cancelled when the time is up.
+    ///   - callOff: ends the run that is under way then.
     package init(
         environment: SyncEnvironment, run: @escaping @Sendable () async -> Bool, callOff: @escaping @Sendable () -> Void
     ) {
@@ -25,14 +25,15 @@ package struct BackgroundDrain: Sendable {
     /// Uses what the system granted.
     package func use(_ grant: any BackgroundGrant) {
         let isOver = OneShot()
-        grant.onExpiration {
-            guard isOver.take() else { return }
-            callOff()
-            grant.complete(isFinished: false)
-        }
-        environment.spawn {
+        let draining = environment.spawn {
             let isFinished = await run()
             if isOver.take() { grant.complete(isFinished: isFinished) }
+        }
+        grant.onExpiration {
+            guard isOver.take() else { return }
+            draining.cancel()
+            callOff()
+            grant.complete(isFinished: false)
         }
     }
 }

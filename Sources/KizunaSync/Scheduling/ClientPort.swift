@@ -4,7 +4,7 @@ struct ClientPort: SchedulerClient {
 
     init(_ client: KizunaSyncClient) { self.client = client }
 
-    func sync() async throws { try await client.sync() }
+    func sync(asksReads: Bool) async throws { try await client.engine().sync(asksReads: asksReads) }
 
     func outboxDepth() async throws -> Int { try await client.outboxDepth() }
 

@@ -57,18 +57,9 @@ public final class KizunaSyncScheduler: Sendable {
         jitterSource: (@Sendable () -> Double)? = nil,
         needsReset: (@Sendable () async -> Bool)? = nil
     ) {
-        var assigned = SchedulerAssignments(
-            pollInterval: pollInterval, monitorPath: monitorPath, refreshSession: .plain(refreshSession))
-        assigned.sync = sync
-        assigned.onError = onError
-        var ports = SchedulerRunner.Ports(client: ClientPort(client))
-        ports.pathMonitor = pathMonitor ?? KizunaSyncSystemPathMonitor()
-        ports.foregroundSource = observeForeground ? foregroundSource ?? KizunaSyncNotificationForegroundSource() : nil
-        ports.realtime = realtime
-        ports.topics = Self.topics(realtimeTables)
-        ports.jitterSource = jitterSource
-        ports.needsReset = needsReset
-        self.init(ports: ports, assigned: assigned, environment: client.environment)
+        self.init(
+            driving: client, pollInterval, monitorPath, pathMonitor, observeForeground, foregroundSource, realtime,
+            realtimeTables, .plain(refreshSession), sync, onError, jitterSource, needsReset)
     }
 
     /// As the other initialiser, with a refresh that says why there is no session: a signed-out user is not asked again
@@ -89,17 +80,32 @@ public final class KizunaSyncScheduler: Sendable {
         needsReset: (@Sendable () async -> Bool)? = nil
     ) {
         self.init(
-            client: client, pollInterval: pollInterval, monitorPath: monitorPath, pathMonitor: pathMonitor,
-            observeForeground: observeForeground, foregroundSource: foregroundSource, realtime: realtime,
-            realtimeTables: realtimeTables, refreshSession: { () async -> Bool in false }, sync: sync, onError: onError,
-            jitterSource: jitterSource, needsReset: needsReset)
-        runner.assign { assigned in
-            assigned.refreshSession = .detailed(refreshSession)
-            return nil
-        }
+            driving: client, pollInterval, monitorPath, pathMonitor, observeForeground, foregroundSource, realtime,
+            realtimeTables, .detailed(refreshSession), sync, onError, jitterSource, needsReset)
     }
 
-    static func topics(_ tables: [String]) -> [String] { tables.map { "kizunasync:" + $0 } }
+    /// What both public initialisers do.
+    private convenience init(
+        driving client: KizunaSyncClient, _ pollInterval: Double, _ monitorPath: Bool,
+        _ pathMonitor: (any KizunaSyncPathMonitor)?, _ observeForeground: Bool,
+        _ foregroundSource: (any KizunaSyncForegroundSource)?, _ realtime: (any KizunaSyncRealtimeWakeup)?,
+        _ realtimeTables: [String], _ refresh: SchedulerAssignments.Refresh,
+        _ sync: (@Sendable () async throws -> Void)?, _ onError: (@Sendable (any Error) -> Void)?,
+        _ jitterSource: (@Sendable () -> Double)?, _ needsReset: (@Sendable () async -> Bool)?
+    ) {
+        var ports = SchedulerRunner.Ports(client: ClientPort(client))
+        ports.pathMonitor = pathMonitor ?? KizunaSyncSystemPathMonitor()
+        ports.foregroundSource = observeForeground ? foregroundSource ?? KizunaSyncNotificationForegroundSource() : nil
+        ports.realtime = realtime
+        ports.topics = realtimeTables.map { "kizunasync:" + $0 }
+        ports.jitterSource = jitterSource
+        ports.needsReset = needsReset
+        var assigned = SchedulerAssignments(
+            pollInterval: pollInterval, monitorPath: monitorPath, refreshSession: refresh)
+        assigned.sync = sync
+        assigned.onError = onError
+        self.init(ports: ports, assigned: assigned, environment: client.environment)
+    }
 
     /// Makes a scheduler whose outside world is given in parts.
     package init(ports: SchedulerRunner.Ports, assigned: SchedulerAssignments, environment: SyncEnvironment) {
@@ -125,8 +131,9 @@ public final class KizunaSyncScheduler: Sendable {
 
     /// Asks for a run: for a Sync now button, a pull to refresh, after a sign-in or a reset. Works without `start()` too.
     ///
-    /// It starts at once, or follows the one under way; a `.localWrite` keeps the distance that failed runs impose.
-    /// While the path is not satisfied nothing starts; its return does.
+    /// It starts at once, or follows the one under way. A `.localWrite` keeps the distance that failed runs impose, and sends
+    /// writes without asking for what others changed; a `.path` is held where it comes too often. While the path is not
+    /// satisfied nothing starts; its return does.
     public func wake(reason: WakeReason = .doorbell) { runner.step(.woken(reason)) }
 
     /// Asks for a run and waits for its end: for `refreshable` and background work. While another run is under way, this
@@ -139,7 +146,8 @@ public final class KizunaSyncScheduler: Sendable {
     /// Says that the app came to the front; for apps that turned `observeForeground` off.
     public func notifyForeground() { runner.step(.woken(.foreground)) }
 
-    /// Says that the network came back; for apps that turned `monitorPath` off.
+    /// Says that the network came back; for apps that turned `monitorPath` off. Three calls within 20 s each start a run at
+    /// once; further ones are held and served together.
     public func notifyOnline() { runner.step(.woken(.path)) }
 
     /// Says that the session changed: ends the wait after a refresh that found nobody signed in.

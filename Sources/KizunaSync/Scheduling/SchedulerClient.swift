@@ -1,7 +1,7 @@
 /// What the scheduler needs of the client it drives.
 package protocol SchedulerClient: Sendable {
-    /// Sends what waits and asks for what is new; the default of the scheduler's `sync`.
-    func sync() async throws
+    /// Sends what waits, and where wanted, asks for what others changed; the default of the scheduler's `sync`.
+    func sync(asksReads: Bool) async throws
 
     /// How many writes wait for the server.
     func outboxDepth() async throws -> Int

@@ -72,7 +72,8 @@ extension SchedulerMachine {
         case subscribe(source: Int)
         case unsubscribe(source: Int)
         case refreshSession(attempt: Int)
-        case sync(attempt: Int)
+        /// Send writes, and where asked for, ask for what others changed.
+        case sync(attempt: Int, asksReads: Bool)
         case readReset(attempt: Int)
         /// Call off whatever step of the attempt is out.
         case cancelStep(attempt: Int)

@@ -14,49 +14,14 @@ package import KizunaCore
 /// - S2: while running, with a poll interval and not signed out, a poll timer is set or about to be.
 /// - S3: a wake that finds the slot taken becomes part of one trailing run; a poll becomes none.
 /// - S4: nothing starts while the gate is shut, whatever asks. The opening of the gate is a wake of its own.
-/// - S5: what a write or a doorbell asks for starts no sooner than the floor after the last failed attempt; it is held
-///   once and not forgotten while the loop runs.
+/// - S5: what a write or a doorbell asks for starts no sooner than the floor after the last attempt in vain, and what a
+///   path that comes and goes asks for no sooner than its window allows either; it is held once and not forgotten while
+///   the loop runs.
 /// - S6: news of a port that was let go changes nothing.
 /// - S7: a stopped loop sets no timer but those of the attempt that is still out.
+/// - S8: while the server asked to be left alone, only a person's wish starts anything: the app's `wake`, its start, its
+///   return to the front, a new session, or somebody who waits for the run.
 package struct SchedulerMachine: Sendable {
-    private enum Step: Sendable, Equatable { case refreshing, syncing, checking }
-
-    private enum Outcome: Sendable, Equatable {
-        case none
-        case succeeded
-        case failed(SchedulerFailure)
-        /// Failed at the deadline, and counted there.
-        case overdue
-        /// Called off from outside; its error is not counted.
-        case calledOff
-    }
-
-    private struct Attempt: Sendable {
-        let id: Int
-        let startedAt: MonotonicInstant
-        var step = Step.refreshing
-        var outcome = Outcome.none
-        /// Polls that found this attempt in the slot since the last other wake.
-        var ticks = 0
-        var isStalled = false
-        var stallTimer: Int?
-        var deadlineTimer: Int?
-        var waiters: [Int]
-    }
-
-    private enum Urgency: Int, Sendable {
-        /// Waits for the floor: local writes and doorbells.
-        case gentle
-        case urgent
-    }
-
-    private enum Subscription: Sendable, Equatable {
-        case none
-        case pending(Int)
-        case active(Int)
-        case refused
-    }
-
     private var settings: Settings
     private var isRunning = false
     private var now = MonotonicInstant.zero
@@ -66,7 +31,10 @@ package struct SchedulerMachine: Sendable {
     private var attempt: Attempt?
     private var trailing: Urgency?
     private var trailingWaiters: [Int] = []
+    /// Whether somebody asked for what others changed, and no run that succeeded has brought it since.
+    private var owesReads = false
     private var holdTimer: Int?
+    private var heldUntil = MonotonicInstant.zero
     private var windowTimer: Int?
 
     private var pendingArm: Int?
@@ -75,6 +43,8 @@ package struct SchedulerMachine: Sendable {
 
     private var isGateOpen = true
     private var pathSource: Int?
+    /// When a path that came back was last let through at once, as often as that may happen within the path window.
+    private var pathWakes: [MonotonicInstant] = []
     private var foregroundSource: Int?
     private var realtimeSource: Int?
     private var subscription = Subscription.none
@@ -82,8 +52,13 @@ package struct SchedulerMachine: Sendable {
 
     private var streak = 0
     private var failuresSinceSuccess = 0
+    /// Runs since the last success that were skipped for want of a session: no failures, but they hold writes back too.
+    private var skipsSinceSuccess = 0
     private var lastAttemptEnd: MonotonicInstant?
+    /// Until when the server asked to be left alone.
     private var retryInstant: MonotonicInstant?
+    /// Keeps devices apart that were told the same time.
+    private var lastFraction = 0.0
     private var lastSuccess: MonotonicInstant?
     private var lastFailure: (failure: SchedulerFailure, instant: MonotonicInstant)?
     private var needsReset = false
@@ -228,6 +203,7 @@ extension SchedulerMachine {
         guard settings.hasPathMonitor else { return }
         let source = nextID()
         pathSource = source
+        pathWakes = []
         isGateOpen = false
         effects.append(.startPath(source: source))
     }
@@ -307,8 +283,20 @@ extension SchedulerMachine {
 extension SchedulerMachine {
     private mutating func wake(_ reason: KizunaSyncScheduler.WakeReason, _ urgency: Urgency? = nil) {
         guard reason != .poll else { return poll() }
-        forgive()
-        request(urgency ?? (reason == .localWrite ? .gentle : .urgent))
+        let urgency = urgency ?? self.urgency(of: reason)
+        if urgency != .paced { forgive() }
+        request(urgency, asksReads: reason != .localWrite)
+    }
+
+    private mutating func urgency(of reason: KizunaSyncScheduler.WakeReason) -> Urgency {
+        switch reason {
+        case .localWrite: return .gentle
+        case .path:
+            if let pathFloor, pathFloor > now { return .paced }
+            pathWakes = pathWakes.suffix(SchedulerWaits.pathWakesAtOnce - 1) + [now]
+            return .prompt
+        case .poll, .foreground, .doorbell, .start, .session: return .urgent
+        }
     }
 
     /// What any wake but a poll does first: the streak and its marks go, and the timer starts anew at the base interval.
@@ -326,17 +314,18 @@ extension SchedulerMachine {
         if isChanged { arm() }
     }
 
-    private mutating func request(_ urgency: Urgency) {
+    private mutating func request(_ urgency: Urgency, asksReads: Bool = true) {
         guard isGateOpen else { return }
+        owesReads = owesReads || asksReads
         guard attempt == nil else {
-            trailing = trailing == .urgent ? .urgent : urgency
+            if urgency.rawValue > trailing?.rawValue ?? -1 { trailing = urgency }
             return
         }
-        if urgency == .gentle, let floor, floor > now {
-            if holdTimer == nil { holdTimer = startTimer(after: floor - now) }
-        } else {
-            begin()
-        }
+        guard let floor = floor(of: urgency), floor > now else { return begin() }
+        if holdTimer != nil, heldUntil <= floor { return }
+        cancel(\.holdTimer)
+        heldUntil = floor
+        holdTimer = startTimer(after: floor - now)
     }
 
     private mutating func awaitRun(_ waiter: Int) {
@@ -348,7 +337,7 @@ extension SchedulerMachine {
 
     private mutating func poll() {
         guard isGateOpen, !isSignedOut else { return }
-        guard attempt != nil else { return begin() }
+        guard attempt != nil else { return request(.prompt) }
         attempt?.ticks += 1
         if attempt?.ticks == 2 { stall() }
     }
@@ -358,7 +347,8 @@ extension SchedulerMachine {
         guard attempt?.isStalled == false else { return }
         attempt?.isStalled = true
         streak += 1
-        trailing = .urgent
+        owesReads = true
+        if trailing != .urgent { trailing = .prompt }
         arm()
     }
 
@@ -366,10 +356,27 @@ extension SchedulerMachine {
         SchedulerWaits.stallAge(settings.stallAfter, pollInterval: settings.pollInterval)
     }
 
-    private var floor: MonotonicInstant? {
-        guard let lastAttemptEnd, failuresSinceSuccess > 0 else { return nil }
-        let floor = lastAttemptEnd + SchedulerWaits.floor(failures: failuresSinceSuccess)
-        return max(floor, retryInstant ?? floor)
+    private var pathFloor: MonotonicInstant? {
+        guard pathWakes.count == SchedulerWaits.pathWakesAtOnce, let first = pathWakes.first else { return nil }
+        return first + SchedulerWaits.pathWindow(failures: vainRuns)
+    }
+
+    private var vainRuns: Int { failuresSinceSuccess + skipsSinceSuccess }
+
+    /// When a run of this urgency may start; nil where nothing holds it.
+    private func floor(of urgency: Urgency) -> MonotonicInstant? {
+        let failed = lastAttemptEnd.map { $0 + SchedulerWaits.floor(failures: vainRuns) }
+        switch urgency {
+        case .urgent: return nil
+        case .prompt: return retryFloor
+        case .gentle: return [failed, retryFloor].compactMap(\.self).max()
+        case .paced: return [failed, retryFloor, pathFloor].compactMap(\.self).max()
+        }
+    }
+
+    /// Everybody was told the same time: the jitter keeps them apart after it.
+    private var retryFloor: MonotonicInstant? {
+        retryInstant.map { $0 + SchedulerWaits.spread(settings.pollInterval, lastFraction) }
     }
 
     private mutating func fire(_ timer: Int) {
@@ -380,7 +387,7 @@ extension SchedulerMachine {
             poll()
         case holdTimer:
             holdTimer = nil
-            request(.gentle)
+            request(.gentle, asksReads: false)
         case windowTimer:
             windowTimer = nil
             wake(.localWrite)
@@ -413,12 +420,10 @@ extension SchedulerMachine {
         guard arm == pendingArm else { return }
         pendingArm = nil
         let fraction = drawn >= 0 ? min(drawn, 1) : 0
+        lastFraction = fraction
         let interval = SchedulerWaits.pollInterval(settings.pollInterval, failures: streak)
         var delay = interval.jittered(fraction)
-        if let retryInstant, retryInstant > now {
-            // Everybody was told the same time: the jitter keeps them apart after it.
-            delay = max(delay, (retryInstant - now) + interval / 2 * fraction)
-        }
+        if let retryFloor { delay = max(delay, retryFloor - now) }
         nextAttempt = now + delay
         pollTimer = startTimer(after: delay)
     }
@@ -430,7 +435,8 @@ extension SchedulerMachine {
     private mutating func begin() {
         cancel(\.holdTimer)
         if isRunning, subscription == .refused { subscribe() }
-        var begun = Attempt(id: nextID(), startedAt: now, waiters: trailingWaiters)
+        var begun = Attempt(id: nextID(), startedAt: now, asksReads: owesReads, waiters: trailingWaiters)
+        owesReads = false
         trailingWaiters = []
         begun.stallTimer = startTimer(after: stallAge)
         begun.deadlineTimer = startTimer(after: SchedulerWaits.deadline(settings.runDeadline))
@@ -448,7 +454,7 @@ extension SchedulerMachine {
                 arm()
             }
             attempt?.step = .syncing
-            effects.append(.sync(attempt: current.id))
+            effects.append(.sync(attempt: current.id, asksReads: current.asksReads))
             return
         case .refused: needsSession = true
         case .signedOut:
@@ -527,12 +533,17 @@ extension SchedulerMachine {
         attempt = nil
         cancel(ended.stallTimer)
         cancel(ended.deadlineTimer)
+        if ended.outcome != .succeeded, ended.asksReads { owesReads = true }
         let before = (streak, failuresSinceSuccess)
         switch ended.outcome {
-        case .none, .calledOff: break
+        case .calledOff: break
+        case .none:
+            skipsSinceSuccess += 1
+            lastAttemptEnd = now
         case .succeeded:
             streak = 0
             failuresSinceSuccess = 0
+            skipsSinceSuccess = 0
             retryInstant = nil
             lastAttemptEnd = now
             lastSuccess = now
@@ -544,7 +555,7 @@ extension SchedulerMachine {
         if let urgency = trailing {
             trailing = nil
             arm()
-            request(urgency)
+            request(urgency, asksReads: false)
             if attempt == nil {
                 resolve(trailingWaiters, false)
                 trailingWaiters = []

@@ -129,12 +129,30 @@ package final class SchedulerRunner: Sendable {
         }
     }
 
+    /// Runs once, and says whether that succeeded and no write is left. Where the path is not known to be satisfied, it
+    /// waits some seconds for its report: an app that was started for this run has just begun to monitor.
     package func runAndLookWhetherDone() async -> Bool {
-        guard await runToEnd() else { return false }
+        await untilOnline(within: SchedulerWaits.firstReport)
+        guard !Task.isCancelled, await runToEnd() else { return false }
         do {
             return try await ports.client.outboxDepth() == 0
         } catch {
             return false
+        }
+    }
+
+    private func untilOnline(within limit: Duration) async {
+        let mailbox = LatestMailbox<KizunaSyncHealth>()
+        let id = addListener { mailbox.put($0) }
+        let timer = environment.clock.schedule(after: limit) { mailbox.finish() }
+        defer {
+            timer.cancel()
+            removeListener(id)
+        }
+        do {
+            while let health = try await mailbox.next(), health.phase == .offline {}
+        } catch {
+            // Cancelled: the caller looks.
         }
     }
 
@@ -220,9 +238,9 @@ package final class SchedulerRunner: Sendable {
             ticket = environment.spawn { [self] in
                 step(.sessionRefreshed(attempt: id, await assigned.refreshSession.outcome()))
             }
-        case .sync(let id):
+        case .sync(let id, let asksReads):
             attempt = id
-            ticket = environment.spawn { [self] in step(.synced(attempt: id, await sync())) }
+            ticket = environment.spawn { [self] in step(.synced(attempt: id, await sync(asksReads: asksReads))) }
         case .readReset(let id):
             attempt = id
             ticket = environment.spawn { [self] in
@@ -233,9 +251,9 @@ package final class SchedulerRunner: Sendable {
         state.withLock { $0.step = (attempt, ticket) }
     }
 
-    private func sync() async -> SchedulerFailure? {
+    private func sync(asksReads: Bool) async -> SchedulerFailure? {
         do {
-            if let sync = assigned.sync { try await sync() } else { try await ports.client.sync() }
+            if let sync = assigned.sync { try await sync() } else { try await ports.client.sync(asksReads: asksReads) }
             return nil
         } catch {
             return SchedulerFailure(error)

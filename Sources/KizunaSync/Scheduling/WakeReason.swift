@@ -1,5 +1,6 @@
 extension KizunaSyncScheduler {
-    /// Why a run was asked for. The reason never changes what a run does, only how soon it starts.
+    /// Why a run was asked for. It decides how soon the run starts; and one that was asked for by local writes alone sends
+    /// them and does not ask the server for what others changed.
     public enum WakeReason: String, Sendable, CaseIterable {
         /// The timer fired.
         case poll

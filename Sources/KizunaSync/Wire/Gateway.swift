@@ -10,6 +10,8 @@ package struct Gateway: Sendable {
     package let transport: any WireTransport
     package let environment: SyncEnvironment
     package let timeout: Duration
+    /// The waits before a read is repeated whose server said that it is busy.
+    package var busyWaits = RetrySchedule.busyServer
 
     package init(
         base: String, publishableKey: String, transport: any WireTransport, environment: SyncEnvironment,
@@ -25,7 +27,6 @@ package struct Gateway: Sendable {
     /// Why a read brought no answer that can be used.
     package struct ReadFailure: Error, Sendable {
         package let error: SyncError
-        package let retryAfter: Duration?
         /// The token the server did not accept.
         package var rejectedToken: String?
     }
@@ -46,8 +47,8 @@ package struct Gateway: Sendable {
         var repeats = 0
         while true {
             let response = try await exchange(wire, table: request.table)
-            if response.status == 503 || response.status == 520, repeats < RetrySchedule.busyServer.count {
-                try await environment.sleep(RetrySchedule.busyServer[repeats])
+            if response.status == 503 || response.status == 520, repeats < busyWaits.count {
+                try await environment.sleep(busyWaits[repeats])
                 repeats += 1
                 guard isWanted() else { throw Self.unsettled(request) }
                 wire.headers.removeAll { $0.name == "X-Retry-Count" }
@@ -76,8 +77,7 @@ package struct Gateway: Sendable {
     private static func unsettled(_ request: TableRequest) -> ReadFailure {
         ReadFailure(
             error: SyncError(
-                .sessionNotSettled, "There is no token of the store's user; nothing was sent.", table: request.table),
-            retryAfter: nil)
+                .sessionNotSettled, "There is no token of the store's user; nothing was sent.", table: request.table))
     }
 
     private func identity(_ credentials: OwnerMachine.Credentials) -> [WireHeader] {
@@ -96,7 +96,7 @@ package struct Gateway: Sendable {
         do {
             return try await transport.send(wire)
         } catch let failure as WireFailure {
-            throw ReadFailure(error: .init(failure, table: table), retryAfter: nil)
+            throw ReadFailure(error: .init(failure, table: table))
         }
     }
 
@@ -105,8 +105,9 @@ package struct Gateway: Sendable {
     ) -> ReadFailure {
         let server = ServerFailure(status: response.status, body: response.body)
         var failure = ReadFailure(
-            error: SyncError(.server, "The server answered the read with an error.", table: table, server: server),
-            retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+            error: SyncError(
+                .server, "The server answered the read with an error.", table: table, server: server,
+                retryAfter: RetryAfter.duration(response.headers["retry-after"])))
         if response.status == 401, case .token(let token) = credentials { failure.rejectedToken = token }
         return failure
     }

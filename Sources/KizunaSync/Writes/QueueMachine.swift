@@ -144,9 +144,14 @@ package struct QueueMachine: Sendable {
             isSessionReady = isReady
             hasAskedSession = false
             if isReady { hurry(&effects) }
-        case .hurried, .woken:
-            if case .woken = event { wake(&effects) } else { hurry(&effects) }
-            // Asked for by hand: try even while the monitor says offline.
+        case .hurried:
+            // Tried now, but the schedule goes on where it was, since a scheduler asks again and again. And asked for by
+            // hand: try even while the monitor says offline.
+            let before = failures
+            hurry(&effects)
+            failures = max(before, isPathUp ? 0 : 1)
+        case .woken:
+            wake(&effects)
             failures = isPathUp ? 0 : 1
         case .ended:
             hasEnded = true

@@ -48,6 +48,13 @@ private enum SchedulingSamples {
         syncScheduler.pollInterval = 60  // seconds; 0 polls never
     }
 
+    static func leavingAlone() {
+        struct TooBusy: KizunaSyncRetryAfter {
+            let retryAfter: Duration?
+        }
+        _ = TooBusy(retryAfter: nil)
+    }
+
     static func session() {
         let scheduler = KizunaSyncScheduler(
             client: kizunasync,

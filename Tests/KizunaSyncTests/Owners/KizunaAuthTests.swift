@@ -43,6 +43,17 @@ import Testing
         }
     }
 
+    @Test func aBusyAuthServerSaysHowLongToWait() throws {
+        try Simulation.run { simulation in
+            let transport = ScriptedTransport(simulation) { _ in
+                .json("{}", status: 429, headers: ["retry-after": "30"])
+            }
+            let gateway = AuthGateway(base: "https://project.example", publishableKey: "key", transport: transport)
+            let error = await #expect(throws: SyncError.self) { try await gateway.refresh("r") }
+            #expect(error?.retryAfter == .seconds(30))
+        }
+    }
+
     @Test func manyWhoNeedATokenShareOneRefresh() throws {
         try run(kept: "alice") { world in
             _ = try await world.client()

@@ -79,6 +79,79 @@ import Testing
         }
     }
 
+    /// The app was started by the system for this run: its path monitor has not reported yet.
+    @Test func aRunThatComesBeforeThePathIsKnownWaitsForIt() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation) {
+                $0.monitorPath = true
+                $0.pollInterval = 0
+            }
+            rig.scheduler.start()
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.advance(by: .seconds(1))
+            #expect(grant.answers == [])
+            rig.path.report(true)
+            await simulation.settle()
+            #expect(grant.answers == [true])
+            #expect(rig.runs == 2)
+        }
+    }
+
+    @Test func withoutANetworkARunHasNotFinishedAndDoesNotUseUpItsTime() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation) { $0.monitorPath = true }
+            rig.scheduler.start()
+            rig.path.report(false)
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.advance(by: .seconds(6))
+            #expect(grant.answers == [false])
+            #expect(rig.runs == 0)
+        }
+    }
+
+    @Test func aRunThatExpiresWhileItWaitsForThePathDoesNotRunLater() throws {
+        try Simulation.run { simulation in
+            let rig = SchedulerRig(simulation) {
+                $0.monitorPath = true
+                $0.pollInterval = 0
+            }
+            rig.scheduler.start()
+            let grant = FakeGrant()
+            rig.scheduler.backgroundDrain.use(grant)
+            await simulation.advance(by: .seconds(1))
+            grant.expire()
+            #expect(grant.answers == [false])
+            rig.path.report(true)
+            await simulation.advance(by: .seconds(60))
+            // The return of the path alone.
+            #expect(rig.runs == 1)
+            #expect(grant.answers == [false])
+        }
+    }
+
+    /// With the real client: its write is sent in the background, or is said not to be.
+    @Test func aBackgroundRunOfTheClientSaysWhetherItsWritesAreGone() throws {
+        try ReadScene.run { scene in
+            let scheduler = KizunaSyncScheduler(
+                client: scene.client, pollInterval: 0, monitorPath: false, refreshSession: { true })
+            scene.transport.isOnline = false
+            try await scene.client.from("tasks").insert(TaskRow(id: "c", title: "three", done: false))
+            let first = FakeGrant()
+            scheduler.backgroundDrain.use(first)
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(first.answers == [false])
+            scene.transport.isOnline = true
+            let second = FakeGrant()
+            scheduler.backgroundDrain.use(second)
+            await scene.simulation.advance(by: .seconds(1))
+            #expect(second.answers == [true])
+            #expect(scene.server.rows(of: "tasks").count == 3)
+            await scene.client.close()
+        }
+    }
+
     @Test func thisPlatformGrantsNone() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation)

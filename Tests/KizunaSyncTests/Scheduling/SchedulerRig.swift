@@ -111,6 +111,7 @@ final class HealthLog: Sendable {
 final class FakeSchedulerClient: SchedulerClient {
     private struct State {
         var syncs = 0
+        var asked: [Bool] = []
         var active = 0
         var mostActive = 0
         var depth = 0
@@ -127,6 +128,8 @@ final class FakeSchedulerClient: SchedulerClient {
     private let state = Mutex(State())
 
     var syncs: Int { state.withLock { $0.syncs } }
+    /// For each sync whether it was to ask for what others changed.
+    var asked: [Bool] { state.withLock { $0.asked } }
     var mostActive: Int { state.withLock { $0.mostActive } }
     var subscriptions: Int { state.withLock { $0.subscribed } }
     var cancelled: [Int] { state.withLock { $0.cancelled } }
@@ -147,9 +150,10 @@ final class FakeSchedulerClient: SchedulerClient {
         set { state.withLock { $0.refusal = newValue } }
     }
 
-    func sync() async throws {
+    func sync(asksReads: Bool) async throws {
         let (outcome, onSync) = state.withLock { state in
             state.syncs += 1
+            state.asked.append(asksReads)
             state.active += 1
             state.mostActive = max(state.mostActive, state.active)
             return (state.outcome, state.onSync)

@@ -77,7 +77,7 @@ struct SchedulerWorld {
         case .refreshSession(let attempt):
             out = (.refreshing, attempt)
             lastAttempt = attempt
-        case .sync(let attempt): out = (.syncing, attempt)
+        case .sync(let attempt, _): out = (.syncing, attempt)
         case .readReset(let attempt): out = (.checking, attempt)
         case .cancelStep: break
         case .resolve(let waiter, let didSucceed): resolved[waiter] = didSucceed

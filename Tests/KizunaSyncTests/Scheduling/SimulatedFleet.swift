@@ -96,6 +96,20 @@ final class FleetDevice: SchedulerClient {
 
     var depth: Int { state.withLock { $0.depth } }
     var attempts: [Duration] { state.withLock { $0.attempts } }
+    /// The most attempts in any minute and in any second between two instants.
+    func busiest(_ from: Duration, _ to: Duration) -> (minute: Int, second: Int) {
+        let attempts = attempts.filter { $0 >= from && $0 < to }
+        func most(within window: Duration) -> Int {
+            var first = 0
+            var most = 0
+            for (index, attempt) in attempts.enumerated() {
+                while attempts[first] <= attempt - window { first += 1 }
+                most = max(most, index - first + 1)
+            }
+            return most
+        }
+        return (most(within: .seconds(60)), most(within: .seconds(1)))
+    }
     var lastSuccess: Duration { state.withLock { $0.lastSuccess } }
     var health: KizunaSyncHealth? { box.withLock { $0?.health() } }
 
@@ -150,7 +164,7 @@ final class FleetDevice: SchedulerClient {
         try await server.request()
     }
 
-    func sync() async throws {
+    func sync(asksReads: Bool) async throws {
         try await reach()
         let (handler, hadWrites) = state.withLock { state in
             let hadWrites = state.depth > 0

@@ -111,6 +111,27 @@ import Testing
         #expect(rig.handle(.hurried) == "cancel, send a")
     }
 
+    @Test func aHurriedQueueTriesOnceAndWaitsAsLongAsBefore() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("a", "1")]))
+        let busy = AnswerVerdict.unavailable(retryAfter: nil, mayHaveBeenHandled: false)
+        for _ in 1...5 {
+            rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
+            rig.handle(.timerFired(timer: rig.lastTimer))
+        }
+        rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
+        for _ in 1...10 {
+            #expect(rig.handle(.hurried) == "cancel, send a")
+            rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
+            #expect(rig.delays.last == .seconds(60))
+        }
+        // Another network: the schedule begins anew.
+        rig.handle(.pathChanged(isUp: false))
+        rig.handle(.pathChanged(isUp: true))
+        rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
+        #expect(rig.delays.last == .milliseconds(300))
+    }
+
     @Test func aVerdictThatCannotBeWrittenDownIsWrittenDownLater() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))

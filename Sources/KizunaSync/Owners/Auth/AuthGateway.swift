@@ -49,7 +49,8 @@ package struct AuthGateway: Sendable {
         guard (200..<300).contains(response.status) else {
             throw SyncError(
                 .server, "The auth server refused the request.",
-                server: ServerFailure(status: response.status, body: response.body))
+                server: ServerFailure(status: response.status, body: response.body),
+                retryAfter: RetryAfter.duration(response.headers["retry-after"]))
         }
         return response.body.isEmpty ? RawJSON(members: []) : try answer(response.body)
     }
