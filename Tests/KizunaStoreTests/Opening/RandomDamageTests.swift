@@ -64,6 +64,29 @@ import Testing
         #expect(saved > 100)
     }
 
+    /// Two broken pages: what stands before, behind and between them is saved.
+    @Test func whatStandsBetweenTwoBrokenPagesIsSaved() async throws {
+        let scene = try StoreScene()
+        try await fill(scene)
+        let url = URL(fileURLWithPath: scene.path)
+        var bytes = try Data(contentsOf: url)
+        for number in [60, 180] {
+            let text = Data(#"{"id":"k\#(number)","title":"new"}"#.utf8)
+            let page = try #require(bytes.range(of: text)).lowerBound / 4096
+            for offset in page * 4096..<(page + 1) * 4096 { bytes[offset] = 0xFF }
+        }
+        try bytes.write(to: url)
+        let readable = try readable(scene)
+        #expect(!readable.contains("insert-k60") && !readable.contains("insert-k180"))
+        #expect(readable.isSuperset(of: ["insert-k0", "insert-k120", "insert-k239"]))
+        let vault = try scene.open()
+        let saved = try await vault.pendingEntries().map(\.id)
+        #expect(saved == ordered(readable))
+        #expect(vault.damage?.isWhole == false)
+        #expect(try await vault.refusedEntries().count == 20)
+        await vault.close()
+    }
+
     /// A kill at each step between the damaged file and the new one: the writes are there at the next opening.
     @Test func aRescueThatWasInterruptedIsFinished() async throws {
         let scene = try StoreScene()
