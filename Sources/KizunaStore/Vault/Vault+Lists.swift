@@ -80,7 +80,8 @@ extension Vault {
                 list: try storedList(cacheKey: cacheKey), entries: entries,
                 known: try knownRows(of: table, keys: entries.touchedKeys),
                 refused: try refusals.all().filter { $0.entry.table == table },
-                embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? [])
+                embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? []
+            )
         }
         note(image.list, usedAt: usedAt)
         return image

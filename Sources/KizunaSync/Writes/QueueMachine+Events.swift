@@ -70,6 +70,9 @@ extension QueueMachine {
         package var flights = 4
         package var batchRows = 500
         package var batchBytes = 512 * 1024
+        /// A server that takes less than this is met by halving alone.
+        static let leastBatchBytes = 16 * 1024
+
         package init() {}
     }
 }

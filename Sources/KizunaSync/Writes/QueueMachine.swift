@@ -72,7 +72,7 @@ package struct QueueMachine: Sendable {
     private var hasEnded = false
     private var published = QueueState.idle
     private var lastID = 0
-    private let limits: Limits
+    private var limits: Limits
 
     private static let unsettledLimit = 5
     private static let blindProbe = Duration.seconds(60)
@@ -303,6 +303,7 @@ extension QueueMachine {
         case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure),
             .matchedNothing(let failure), .refused(let failure):
             failures = 0
+            if case .tooLarge = verdict { keepBelow(flight.ids) }
             refused(number, flight, failure, &effects)
         }
     }
@@ -441,6 +442,12 @@ extension QueueMachine {
             default: break
             }
         }
+    }
+
+    /// Later requests stay below half of what the server called too large.
+    private mutating func keepBelow(_ ids: [String]) {
+        let bytes = ids.reduce(0) { $0 + (tracked[$1]?.item.bytes ?? 0) }
+        limits.batchBytes = min(limits.batchBytes, max(bytes / 2, Limits.leastBatchBytes))
     }
 
     private mutating func halve(_ ids: [String]) {

@@ -84,7 +84,10 @@ import Testing
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
             for _ in 1...5 {
-                try await scene.client.sync()
+                // The read's own attempt is the run's too, and so is what came of it.
+                let error = await #expect(throws: SyncError.self) { try await scene.client.sync() }
+                #expect(error?.server?.status == 429)
+                #expect(error?.retryAfter == .seconds(30))
                 await scene.simulation.advance(by: .seconds(1))
             }
             #expect(scene.readTimes == [0])
