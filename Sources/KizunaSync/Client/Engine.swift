@@ -60,6 +60,10 @@ package final class Engine: ReadContext {
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
     private let credentialsTeller = Teller()
+    let calls = CallsInProgress()
+
+    /// How long closing waits for reads that are under way.
+    private static let closeTimeout = Duration.seconds(5)
     /// What runs of `sync()` ask the server, which those that overlap share.
     let questions: JoinedWork<Question>
 
@@ -226,11 +230,11 @@ package final class Engine: ReadContext {
     }
 
     /// The live reads that are iterated.
-    var liveReads: [LiveReadRunner] { listeners.0 }
+    var liveReads: [LiveReadRunner] { state.withLock { Array($0.reads.values) } }
 
     /// Tries at once whatever waits, in the queue and in live reads, whatever the server asked for.
     package func wake() {
-        listeners.1?.wake()
+        state.withLock { $0.queue }?.wake()
         for read in liveReads { read.hurry(isAppsWish: true) }
     }
 
@@ -251,6 +255,10 @@ package final class Engine: ReadContext {
     package func resetOwner() { owners?.reset() }
 
     package func close(isReplaced: Bool = false) async {
+        calls.beginClosing()
+        // A read that waits for the session is answered by what is stored.
+        open(.settledSession)
+        await calls.end(within: Self.closeTimeout, clock: environment.clock)
         let ((reads, queue, feeds, refusals), gates) = state.withLock { state in
             defer { state = State(isClosed: true) }
             return (Self.listeners(state), state.gates.values.flatMap(\.values))

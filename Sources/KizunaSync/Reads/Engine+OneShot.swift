@@ -10,28 +10,38 @@ extension Engine {
     package static let sessionWait = Duration.seconds(10)
 
     package func readOnce(_ request: TableRequest, strategy: ReadStrategy) async throws -> RawSnapshot {
+        try await calls.run { try await answered(request, strategy) }
+    }
+
+    private func answered(_ request: TableRequest, _ strategy: ReadStrategy) async throws -> RawSnapshot {
         guard request.isCacheable else {
-            return try await passedThrough(request, isAllowed: strategy != .cacheOnly)
+            return try await calls.asking { [self] in
+                try await passedThrough(request, isAllowed: strategy != .cacheOnly)
+            }
         }
         switch strategy {
         case .cacheOnly:
             return try await stored(request) ?? { throw nothingCached(request) }()
         case .cacheFirst:
             if let snapshot = try await stored(request), snapshot.fetchedAt != nil { return snapshot }
-            return try await fetched(request)
+            return try await asked(request)
         case .networkFirst:
             // Known down: the cached rows at once, without an attempt that may hang.
             if !connectivity.network.isPathUp, let snapshot = try await stored(request), snapshot.fetchedAt != nil {
                 return snapshot
             }
             do {
-                return try await fetched(request)
+                return try await asked(request)
             } catch let error as SyncError where error.isReasonForCache {
                 guard let snapshot = try await stored(request), snapshot.fetchedAt != nil else { throw error }
                 return snapshot
             }
-        case .networkOnly: return try await fetched(request)
+        case .networkOnly: return try await asked(request)
         }
+    }
+
+    private func asked(_ request: TableRequest) async throws -> RawSnapshot {
+        try await calls.asking { [self] in try await fetched(request) }
     }
 
     private func nothingCached(_ request: TableRequest) -> SyncError {
@@ -191,7 +201,7 @@ extension Engine {
     private func waitForSession(_ request: TableRequest) async throws {
         guard !isSessionSettled else { return }
         guard try await settled(within: Self.sessionWait) else {
-            if isClosed { throw SyncError(.closed, "The client is closed.") }
+            if calls.isClosing { throw CallsInProgress.closed }
             throw SyncError(
                 .sessionNotSettled, "The session did not settle in time; nothing was sent.", table: request.table)
         }
@@ -251,7 +261,7 @@ extension SyncError {
     /// Whether a read that may fall back on the cache does so for this error.
     var isReasonForCache: Bool {
         switch code {
-        case .connectivity, .networkDisabled, .sessionNotSettled: true
+        case .connectivity, .networkDisabled, .sessionNotSettled, .closed: true
         default: false
         }
     }
