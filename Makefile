@@ -12,7 +12,8 @@ test: setup                 ## All tests but the slow ones.
 	$(SWIFT) test --skip SlowTests
 
 test-slow: setup            ## The slow ones: suites whose names end in SlowTests, the Python client, a short benchmark.
-	$(SWIFT) test --filter SlowTests
+	$(SWIFT) test --filter SlowTests --skip ThreeProcess
+	$(SWIFT) test --skip-build --filter ThreeProcessSlowTests
 	$(SWIFT) run --configuration release --scratch-path .build/bench kizuna-bench --quick
 	@if [ -x scripts/python-client-test ]; then $(MAKE) --no-print-directory python-client; fi
 

@@ -75,16 +75,21 @@ package struct VaultSharing: Sendable {
     package var leaseLength: Duration
     /// Tells the others, and is told by them; nil where nobody can be told.
     package var signal: (any ChangeSignal)?
+    /// Keeps the process from being suspended during a transaction, until what it returns is called: a process that is
+    /// suspended with a lock keeps the others out, and iOS ends it.
+    package var stayAwake: @Sendable () -> @Sendable () -> Void
     /// The cache keys of the lists that are shown, so that what another process did to them is handed over whole.
     package var shownLists: @Sendable () -> Set<String>
 
     package init(
         host: HostProcess, leaseLength: Duration = Lease.defaultLength, signal: (any ChangeSignal)? = nil,
+        stayAwake: @escaping @Sendable () -> @Sendable () -> Void = { {} },
         shownLists: @escaping @Sendable () -> Set<String> = { [] }
     ) {
         self.host = host
         self.leaseLength = leaseLength
         self.signal = signal
+        self.stayAwake = stayAwake
         self.shownLists = shownLists
     }
 }

@@ -149,6 +149,8 @@ package actor Vault {
         _ body: (inout VaultChange) throws(SyncError) -> Result
     ) throws(SyncError) -> Result {
         try ensureOpen()
+        let rest = sharing?.stayAwake()
+        defer { rest?() }
         var change = VaultChange()
         var news: VaultChange?
         var before = (depth: depth, marks: marks, answered: answered, clearedAt: clearedAt, shared: others.shared)
@@ -185,6 +187,8 @@ package actor Vault {
     /// Reads several things of one moment, and hands over what other processes changed before.
     func reading<Result>(_ body: () throws(SyncError) -> Result) throws(SyncError) -> Result {
         try ensureOpen()
+        let rest = sharing?.stayAwake()
+        defer { rest?() }
         if sharing != nil, connection.hasMoved { try reopen() }
         var news: VaultChange?
         let result = try connection.snapshot { () throws(SyncError) in

@@ -104,7 +104,7 @@ package final class Engine: ReadContext {
                         executor: environment.storeExecutor,
                         sharing: VaultSharing(
                             host: environment.host, leaseLength: seams.leaseLength, signal: signal,
-                            shownLists: { weakSelf.engine?.iteratedKeys ?? [] }),
+                            stayAwake: PlatformActivity.begin, shownLists: { weakSelf.engine?.iteratedKeys ?? [] }),
                         willCommit: seams.willCommit,
                         mayShow: { head, table in
                             EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)

@@ -1,6 +1,7 @@
 import Foundation
 import KizunaCore
 import KizunaStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -37,6 +38,23 @@ import Testing
         #expect(texts(try await two.vault.list(cacheKey: "all", usedAt: day(5))) == [#"{"id":"a"}"#])
         #expect(try await two.vault.beginSend(["insert-b"]).word == "noted")
         #expect(try await one.vault.beginSend(["insert-b"]).word == "elsewhere 10")
+    }
+
+    /// A process that is suspended in the middle of a transaction keeps the others out.
+    @Test func eachTransactionKeepsTheProcessAwakeUntilItsEnd() async throws {
+        let one = try SharedScene().process(1)
+        var asked = 0
+        func expectOneMore() {
+            let awake = one.awake.value.withLock { $0 }
+            #expect(awake.asked > asked && awake.ended == awake.asked, "\(awake) after \(asked)")
+            asked = awake.asked
+        }
+        _ = try await one.vault.enqueue([try insertion("a")], limit: 1)
+        expectOneMore()
+        _ = try await one.vault.list(cacheKey: "all", usedAt: day(5))
+        expectOneMore()
+        await #expect(throws: SyncError.self) { try await one.vault.enqueue([try insertion("b")], limit: 1) }
+        expectOneMore()
     }
 
     /// What is accepted after the removal must be in a file that is there.

@@ -11,6 +11,8 @@ final class SharedScene: Sendable {
         let signal: FakeSignal
         let ticks: TickSource
         private let told: SharedBox<[VaultChange]>
+        /// How often the process asked to stay awake, and how often it said that it need not any more.
+        let awake = SharedBox((asked: 0, ended: 0))
 
         init(_ scene: SharedScene, number: Int32, shown: Set<String>) throws {
             let told = SharedBox<[VaultChange]>([])
@@ -21,7 +23,12 @@ final class SharedScene: Sendable {
             self.told = told
             vault = try Vault(
                 file: VaultFile(path: scene.path, patience: .seconds(5)), owner: "user:a", ticks: ticks, now: day(1),
-                sharing: VaultSharing(host: scene.host(number), signal: signal, shownLists: { shown })
+                sharing: VaultSharing(
+                    host: scene.host(number), signal: signal,
+                    stayAwake: { [awake] in
+                        awake.value.withLock { $0.asked += 1 }
+                        return { awake.value.withLock { $0.ended += 1 } }
+                    }, shownLists: { shown })
             ) { change in told.value.withLock { $0.append(change) } }
         }
 

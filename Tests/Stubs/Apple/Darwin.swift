@@ -1,5 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 public import Dispatch
+public import Foundation
 
 // Dispatch has these on Apple platforms alone. Here they are in Darwin, since Linux has a module Dispatch of its own.
 
@@ -29,3 +30,8 @@ extension DispatchSource {
 }
 
 public typealias pid_t = Int32
+
+// Foundation's, on Apple platforms but macOS. Here it is in Darwin, since Linux has a Foundation of its own.
+extension ProcessInfo {
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+}
