@@ -14,6 +14,9 @@ enum ProgramRun {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
+        // Told by Foundation's own thread; `waitUntilExit` would hold this one, and misses an end now and then.
+        let (ending, ended) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ended.finish() }
         let text = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
             // Reading to the end of the pipe also waits for the program; a daemon it leaves behind must not hold it.
             let reader = Thread {
@@ -27,7 +30,7 @@ enum ProgramRun {
                 continuation.resume(throwing: error)
             }
         }
-        process.waitUntilExit()
+        for await _ in ending {}
         guard process.terminationStatus == 0 else {
             throw LocalError.programFailed(
                 program: program.split(separator: "/").last.map(String.init) ?? program,

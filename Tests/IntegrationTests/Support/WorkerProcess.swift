@@ -61,6 +61,8 @@ final class WorkerProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // What else is open here is no business of the worker's: a copy of another child's input would keep that waiting.
+        closeAllFrom(3, &actions)
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), nil]
         var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + environment { free(text) } }
@@ -68,6 +70,13 @@ final class WorkerProcess: Sendable {
         let code = posix_spawn(&id, program, &actions, nil, &arguments, &environment)
         guard code == 0 else { throw POSIXError(POSIXError.Code(rawValue: code) ?? .EINVAL) }
         return id
+    }
+
+    /// Looked up by name, since the C library's module does not declare it.
+    private static func closeAllFrom(_ first: Int32, _ actions: inout posix_spawn_file_actions_t) {
+        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        guard let function = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        _ = unsafeBitCast(function, to: CloseFrom.self)(&actions, first)
     }
 
     /// The worker's program lies where the tests' program lies.

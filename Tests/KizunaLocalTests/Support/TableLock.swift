@@ -5,6 +5,7 @@ import KizunaLocal
 struct TableLock {
     private let process: Process
     private let input: FileHandle
+    private let output: FileHandle
 
     /// Returns when the table is locked.
     init(_ table: String, of backend: LocalBackend) throws {
@@ -18,16 +19,23 @@ struct TableLock {
         try process.run()
         self.process = process
         self.input = input.fileHandleForWriting
-        try self.input.write(contentsOf: Data("BEGIN; LOCK TABLE \(table) IN SHARE MODE;\n".utf8))
-        var text = ""
-        while !text.contains("LOCK TABLE"), case let part = output.fileHandleForReading.availableData, !part.isEmpty {
-            text += String(decoding: part, as: UTF8.self)
-        }
+        self.output = output.fileHandleForReading
+        try tell("BEGIN; LOCK TABLE \(table) IN SHARE MODE;", until: "LOCK TABLE")
     }
 
-    /// Ends the session and with it the lock.
+    /// Ends the lock, and the session. The end of its input is not waited for: a child that another test started just now
+    /// may hold a copy of it.
     func release() throws {
+        try tell("ROLLBACK;", until: "ROLLBACK")
+        try input.write(contentsOf: Data("\\q\n".utf8))
         try input.close()
-        process.waitUntilExit()
+    }
+
+    private func tell(_ command: String, until answer: String) throws {
+        try input.write(contentsOf: Data("\(command)\n".utf8))
+        var text = ""
+        while !text.contains(answer), case let part = output.availableData, !part.isEmpty {
+            text += String(decoding: part, as: UTF8.self)
+        }
     }
 }

@@ -41,14 +41,14 @@ import Testing
         let template = try StoreScene()
         try await fill(template)
         let before = try await observed(template.path)
-        let reference = try copy(of: template)
+        let reference = try template.copy()
         let witness = try reference.open()
         try await perform(deed, witness, reference)
         await witness.close()
         let after = try await observed(reference.path)
         var number = 1
         while true {
-            let scene = try copy(of: template)
+            let scene = try template.copy()
             let vault = try scene.open()
             FaultVFS.arm(
                 fault.operation, code: fault.code, at: number, isLasting: fault.isLasting, under: scene.path)
@@ -126,14 +126,6 @@ import Testing
         try await vault.refuse([try refusal(stored[3])])
         _ = try await vault.store(try scene.answer(#"[{"id":"a","n":1},{"id":"x"},{"id":"y"}]"#))
         await vault.close()
-    }
-
-    private func copy(of template: StoreScene) throws -> StoreScene {
-        let scene = try StoreScene()
-        try FileManager.default.createDirectory(
-            atPath: scene.folder.path + "/vaults", withIntermediateDirectories: true)
-        try FileManager.default.copyItem(atPath: template.path, toPath: scene.path)
-        return scene
     }
 
     private func observed(_ path: String) async throws -> String {

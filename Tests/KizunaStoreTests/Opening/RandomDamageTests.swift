@@ -17,7 +17,7 @@ import Testing
         var damagedOnes = 0
         var saved = 0
         for seed in (UInt64(1)...40) where seed % 4 == part {
-            let scene = try copy(of: template)
+            let scene = try template.copy()
             var random = SeededRandom(seed: seed)
             let story = try inflict(&random, on: scene.path)
             let what: Comment = "seed \(seed): \(story)"
@@ -126,14 +126,6 @@ import Testing
         let rows = (0..<200).map { #"{"id":"\#($0)","text":"some text that takes room on a page"}"# }
         _ = try await vault.store(try scene.answer("[\(rows.joined(separator: ","))]"))
         await vault.close()
-    }
-
-    private func copy(of template: StoreScene) throws -> StoreScene {
-        let scene = try StoreScene()
-        try FileManager.default.createDirectory(
-            atPath: scene.folder.path + "/vaults", withIntermediateDirectories: true)
-        try FileManager.default.copyItem(atPath: template.path, toPath: scene.path)
-        return scene
     }
 
     private func inflict(_ random: inout SeededRandom, on path: String) throws -> String {

@@ -14,6 +14,15 @@ final class StoreScene: Sendable {
 
     init() throws { folder = try ScratchFolder() }
 
+    /// A scene of its own that begins with what this one's file holds.
+    func copy() throws -> StoreScene {
+        let scene = try StoreScene()
+        try FileManager.default.createDirectory(
+            atPath: scene.folder.path + "/vaults", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: path, toPath: scene.path)
+        return scene
+    }
+
     var path: String { folder.path + "/vaults/store.sqlite" }
     var changes: [VaultChange] { published.withLock { $0 } }
 
