@@ -79,7 +79,9 @@ import Testing
         let server = try server { _, _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]" }
         let made = transport.make()
         let request = WireRequest(method: method, url: server.url(), body: method == "GET" ? nil : [1])
-        for _ in 0..<20 { _ = try await made.send(request) }
+        try await withTaskExecutorPreference(OwnThreads()) {
+            for _ in 0..<20 { _ = try await made.send(request) }
+        }
         #expect(server.heads.count == 20)
         #expect(server.connectionCount == 1)
     }
@@ -94,8 +96,10 @@ import Testing
         }
         let made = TransportUnderTest.platform.make()
         let request = WireRequest(method: method, url: server.url(), body: method == "GET" ? nil : [1])
-        #expect(await request.outcome(with: made) == "200 2")
-        let seen = await request.outcome(with: made)
+        let (first, seen) = await withTaskExecutorPreference(OwnThreads()) {
+            (await request.outcome(with: made), await request.outcome(with: made))
+        }
+        #expect(first == "200 2")
         #expect(seen.hasPrefix(second), "\(seen)")
         #expect(server.heads.count == sent)
     }
