@@ -147,18 +147,26 @@ extension Vault {
         return nil
     }
 
+    /// Whether the lease is noted as this vault's, run out or not. Never where the file is not shared.
+    var hasLease: Bool { holder != nil && others.shared.lease.holder == holder }
+
+    /// Lets go of the lease within a transaction; nothing where another has it.
+    func dropLease() {
+        if hasLease { others.shared.lease = Lease() }
+    }
+
     /// Gives the lease back within a transaction that leaves nothing to send.
     func giveLeaseBackWhenEmpty() {
-        if depth == 0, let holder, others.shared.lease.holder == holder { others.shared.lease = Lease() }
+        if depth == 0 { dropLease() }
     }
 
     /// Gives the lease back when the vault is closed. Where that cannot be written down it runs out.
     func giveLeaseBack() {
-        guard let holder, others.shared.lease.holder == holder else { return }
+        guard hasLease else { return }
         connection.attempt { () throws(SyncError) in
             try commit { (change) throws(SyncError) in
                 change.isSilent = true
-                if others.shared.lease.holder == holder { others.shared.lease = Lease() }
+                dropLease()
             }
         }
     }
@@ -171,7 +179,7 @@ extension Vault {
     package func renewLease() throws(SyncError) -> Duration? {
         try commit { (change) throws(SyncError) in
             change.isSilent = true
-            guard let holder, others.shared.lease.holder == holder else { return nil }
+            guard hasLease else { return nil }
             _ = claimLease()
             return lastMoment
         }

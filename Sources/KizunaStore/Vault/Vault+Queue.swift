@@ -83,7 +83,7 @@ extension Vault {
     package func refuse(_ refused: [RefusedEntry], mayClaim: Bool = false) throws(SyncError) -> VaultChange.Drainer? {
         try commit { (change) throws(SyncError) in
             change.isSilent = true
-            if let holder, others.shared.lease.holder != holder {
+            if holder != nil, !hasLease {
                 guard mayClaim, claimLease() == nil else { return noteDrainer() }
             }
             change.isSilent = false

@@ -42,12 +42,12 @@ extension Vault {
         _ ids: [String], maybeSent: [String: Bool], error: String, givingLeaseBack: Bool = false
     ) throws(SyncError) {
         try commit { (change) throws(SyncError) in
-            let isHolder = holder == nil || others.shared.lease.holder == holder
+            let isHolder = holder == nil || hasLease
             try updateBookkeeping(ids, &change) {
                 $0.maybeSent = (maybeSent[$0.id] ?? $0.maybeSent) || ($0.maybeSent && !isHolder)
                 $0.lastError = error
             }
-            if givingLeaseBack, let holder, others.shared.lease.holder == holder { others.shared.lease = Lease() }
+            if givingLeaseBack { dropLease() }
         }
     }
 

@@ -352,24 +352,27 @@ extension QueueRunner {
         _ entries: [QueueEntry], table: TableID, as credentials: OwnerMachine.Credentials
     ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
-        // A process that was stopped since the note may have lost its turn.
-        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
-        var isSilent = state.withLock { $0.silentTables.contains(table) }
-        let response = try await context.gateway.write(
-            WriteRequest.make(entries, returningRows: !isSilent), as: credentials, before: lease.until)
+        let isSilent = state.withLock { $0.silentTables.contains(table) }
+        let response = try await write(entries, returningRows: !isSilent, as: credentials)
         let isShared = entries.count > 1 && entries[0].isKeyed
         guard !isSilent, !isShared, response.failure.code == "42501" else {
             return (response, isSilent)
         }
-        isSilent = true
         guard context.credentials(generation: handle.generation) == credentials else {
             throw WireFailure(.notSent, "the session changed")
         }
-        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
-        let second = try await context.gateway.write(
-            WriteRequest.make(entries, returningRows: false), as: credentials, before: lease.until)
+        let second = try await write(entries, returningRows: false, as: credentials)
         if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
-        return (second, isSilent)
+        return (second, true)
+    }
+
+    private func write(
+        _ entries: [QueueEntry], returningRows: Bool, as credentials: OwnerMachine.Credentials
+    ) async throws -> WireResponse {
+        // A process that was stopped since the note may have lost its turn.
+        guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
+        return try await context.gateway.write(
+            WriteRequest.make(entries, returningRows: returningRows), as: credentials, before: lease.until)
     }
 
     /// Which of several updates or deletes in one request did their work: those whose rows came back, and deletes of rows
@@ -484,18 +487,15 @@ extension QueueRunner {
         do {
             let entries = try await handle.vault.entries(ids)
             let answer = state.withLock { $0.answers[flight] }
-            guard let first = entries.first else {
-                // The app took it out, or cleared everything, while the answer was on its way.
-                finish(flight)
-                for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }
-                return
-            }
-            let effect = DeliveryEffect(answer?.rows ?? .untold, former: answer?.former ?? [])
-            let context = context
-            try await handle.vault.settle(
-                ids, table: first.table, rows: answer?.byID ?? [:], keys: effect.keys
-            ) { head, present in
-                effect.edit(of: context.shape(of: head), present: present)
+            // Without them the app took them out, or cleared everything, while the answer was on its way.
+            if let first = entries.first {
+                let effect = DeliveryEffect(answer?.rows ?? .untold, former: answer?.former ?? [])
+                let context = context
+                try await handle.vault.settle(
+                    ids, table: first.table, rows: answer?.byID ?? [:], keys: effect.keys
+                ) { head, present in
+                    effect.edit(of: context.shape(of: head), present: present)
+                }
             }
             finish(flight)
             for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }

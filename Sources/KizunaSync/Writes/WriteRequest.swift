@@ -35,8 +35,8 @@ package enum WriteRequest {
 
     /// One filter for the rows that several updates or deletes name by their keys alone; nil for a single one.
     private static func keyList(of entries: [QueueEntry]) -> [QueryItem]? {
-        guard entries.count > 1, let first = entries.first, let column = first.soleFilter?.name else { return nil }
-        return [QueryItem(column, "in.(\(entries.flatMap(\.rowKeys).map(\.text).joined(separator: ",")))")]
+        guard entries.count > 1, let column = entries[0].soleFilter?.name else { return nil }
+        return [QueryItem(column, entries.keyList)]
     }
 
     /// Whether these may travel in one request: rows with the same columns, since a column that one row lacks would
@@ -94,18 +94,27 @@ extension QueueEntry {
     }
 }
 
+extension [QueueEntry] {
+    /// The value of a filter that names all rows of these writes; only for keys that need no quotes.
+    fileprivate var keyList: String { "in.(\(flatMap(\.rowKeys).map(\.text).joined(separator: ",")))" }
+}
+
 extension TableRequest {
     /// The request for the rows of these writes, which name them by their keys alone.
     package static func rows(of entries: [QueueEntry], keyColumns: [String]) -> TableRequest? {
         guard let first = entries.first, let column = keyColumns.first else { return nil }
         var request = TableRequest(schema: first.table.schema, table: first.table.name)
-        request.append(column, "in.(\(entries.flatMap(\.rowKeys).map(\.text).joined(separator: ",")))")
+        request.append(column, entries.keyList)
         return request
     }
 
     /// The request for the row of a key; nil where the key is none of these columns.
     package static func row(_ key: RowKey, of table: TableID, keyColumns: [String]) -> TableRequest? {
-        guard let values = key.components(count: keyColumns.count) else { return nil }
+        key.components(count: keyColumns.count).map { row($0, of: table, keyColumns) }
+    }
+
+    /// The request for the row of these values of the key's columns.
+    private static func row(_ values: [String], of table: TableID, _ keyColumns: [String]) -> TableRequest {
         var request = TableRequest(schema: table.schema, table: table.name)
         for item in WriteWire.keyFilters(Array(zip(keyColumns, values))) { request.append(item.name, item.value) }
         return request
@@ -114,21 +123,20 @@ extension TableRequest {
     /// The request for the one row a queued write names by its key; nil where it names none.
     package static func row(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
         guard entry.rowKeys.count == 1 else { return nil }
-        var request = TableRequest(schema: entry.table.schema, table: entry.table.name)
         switch entry.operation {
         case .insert(let row), .upsert(let row, _, _):
             let values = keyColumns.compactMap { row.member($0)?.scalarText }
-            guard values.count == keyColumns.count else { return nil }
-            for item in WriteWire.keyFilters(Array(zip(keyColumns, values))) { request.append(item.name, item.value) }
+            return values.count == keyColumns.count ? self.row(values, of: entry.table, keyColumns) : nil
         case .update(_, let filters), .delete(let filters):
+            var request = TableRequest(schema: entry.table.schema, table: entry.table.name)
             for column in keyColumns {
                 guard let filter = filters.first(where: { $0.name == column && $0.value.hasPrefix("eq.") }) else {
                     return nil
                 }
                 request.append(filter.name, filter.value)
             }
+            return request
         }
-        return request
     }
 
     /// A cached list's request, from the parameters the store keeps.

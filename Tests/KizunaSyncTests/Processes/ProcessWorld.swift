@@ -50,7 +50,9 @@ struct ProcessWorld: Sendable {
     }
 
     /// Two processes, such as an app and its extension.
-    func pair() async throws -> (App, App) { (try await start(), try await start()) }
+    func pair(configure: (inout KizunaSyncConfiguration) -> Void = { _ in }) async throws -> (App, App) {
+        (try await start(configure: configure), try await start(configure: configure))
+    }
 
     func advance(_ milliseconds: Int) async { await simulation.advance(by: .milliseconds(milliseconds)) }
 }

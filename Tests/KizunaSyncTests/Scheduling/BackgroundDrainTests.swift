@@ -79,8 +79,10 @@ import Testing
         }
     }
 
-    /// The app was started by the system for this run: its path monitor has not reported yet.
-    @Test func aRunThatComesBeforeThePathIsKnownWaitsForIt() throws {
+    /// The system grants a run, and a second later the path has not been reported yet.
+    private func grantedBeforeThePathIsKnown(
+        _ body: @escaping @Sendable (Simulation, SchedulerRig, FakeGrant) async throws -> Void
+    ) throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) {
                 $0.monitorPath = true
@@ -90,6 +92,13 @@ import Testing
             let grant = FakeGrant()
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.advance(by: .seconds(1))
+            try await body(simulation, rig, grant)
+        }
+    }
+
+    /// The app was started by the system for this run: its path monitor has not reported yet.
+    @Test func aRunThatComesBeforeThePathIsKnownWaitsForIt() throws {
+        try grantedBeforeThePathIsKnown { simulation, rig, grant in
             #expect(grant.answers == [])
             rig.path.report(true)
             await simulation.settle()
@@ -112,15 +121,7 @@ import Testing
     }
 
     @Test func aRunThatExpiresWhileItWaitsForThePathDoesNotRunLater() throws {
-        try Simulation.run { simulation in
-            let rig = SchedulerRig(simulation) {
-                $0.monitorPath = true
-                $0.pollInterval = 0
-            }
-            rig.scheduler.start()
-            let grant = FakeGrant()
-            rig.scheduler.backgroundDrain.use(grant)
-            await simulation.advance(by: .seconds(1))
+        try grantedBeforeThePathIsKnown { simulation, rig, grant in
             grant.expire()
             #expect(grant.answers == [false])
             rig.path.report(true)
