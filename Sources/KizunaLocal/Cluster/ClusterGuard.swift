@@ -72,7 +72,8 @@ final class ClusterGuard: Sendable {
 
     private static func readUntilStarted(_ handle: FileHandle) -> String {
         var text = ""
-        while let part = try? handle.read(upToCount: 4096), !part.isEmpty {
+        // What is there, without waiting for more: another child may keep the pipe from ending.
+        while case let part = handle.availableData, !part.isEmpty {
             text += String(decoding: part, as: UTF8.self)
             if text.contains("kizuna-started") { break }
         }
