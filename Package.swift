@@ -85,7 +85,8 @@ let package = Package(
             dependencies: ["KizunaCore", "KizunaStore", "CSQLite", "KizunaSyncTesting", "TestSupport"],
             swiftSettings: houseStyle),
         .testTarget(
-            name: "KizunaTransportTests", dependencies: ["KizunaCore", "KizunaTransport", "path-probe"],
+            name: "KizunaTransportTests",
+            dependencies: ["KizunaCore", "KizunaTransport", "KizunaLocal", "path-probe"],
             swiftSettings: houseStyle),
         .testTarget(
             name: "KizunaSyncTests",

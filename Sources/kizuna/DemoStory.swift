@@ -33,10 +33,17 @@ final class DemoStory {
     func tell() async throws {
         var phone = try device("A", isOffline: false)
         let laptop = try device("B", isOffline: false)
-        defer {
-            phone.quit()
-            laptop.quit()
+        do {
+            try await tell(&phone, laptop)
+        } catch {
+            for device in [phone, laptop] { await device.quit() }
+            throw error
         }
+        for device in [phone, laptop] { await device.quit() }
+        print("\nAll \(step) steps were observed.")
+    }
+
+    private func tell(_ phone: inout DeviceProcess, _ laptop: DeviceProcess) async throws {
         for device in [phone, laptop] { try await device.see("be ready") { $0.isReady && $0.refresh == "idle" } }
         let milk = try await phone.perform(.add(title: "buy milk"))
         try await phone.see("have delivered") { $0.pending.isEmpty && $0.tasks?.count == 1 }
@@ -50,7 +57,6 @@ final class DemoStory {
         try await loseAnAnswer(phone)
         try await breakAConstraint(phone)
         try await compare(phone, laptop)
-        print("\nAll \(step) steps were observed.")
     }
 
     // MARK: - The steps
@@ -79,7 +85,7 @@ final class DemoStory {
 
     private func killAndRestart(_ phone: DeviceProcess, _ ids: [String]) async throws -> DeviceProcess {
         let before = phone.sight
-        phone.kill()
+        await phone.kill()
         let again = try device("A", isOffline: true)
         let after = try await again.see("show the same after the kill") { sight in
             sight.tasks == before.tasks && sight.pending == before.pending

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KizunaCore
+internal import KizunaLocal
 internal import Synchronization
 
 /// A device in a process of its own: what it was told, and what it was seen to show.
@@ -24,33 +25,26 @@ final class DeviceProcess: Sendable {
     }
 
     let name: String
-    private let process: Process
-    private let input: Pipe
+    private let process: ChildProcess
     private let state = Mutex(State())
     private let clock = SyncEnvironment.live().clock
 
     init(name: String, environment: [String: String], isOffline: Bool) throws {
         self.name = name
-        process = Process()
-        input = Pipe()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
-        if let own = Bundle.main.executableURL { process.executableURL = own }
-        process.arguments = ["device"] + (isOffline ? ["--offline"] : [])
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = input
-        process.standardOutput = output
-        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+        let program = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+        process = try ChildProcess(
+            [program.path, "device"] + (isOffline ? ["--offline"] : []),
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, input: .pipe, output: .pipe)
+        process.output?.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
             if data.isEmpty { handle.readabilityHandler = nil }
             self?.take(data)
         }
-        try process.run()
     }
 
     func tell(_ command: DeviceCommandLine) throws {
         let line = try JSONEncoder().encode(command) + Data("\n".utf8)
-        try input.fileHandleForWriting.write(contentsOf: line)
+        try process.input?.write(contentsOf: line)
     }
 
     /// Tells a command and waits for its answer.
@@ -67,14 +61,14 @@ final class DeviceProcess: Sendable {
     }
 
     /// Ends the process as a crash would: nothing of it runs any more.
-    func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+    func kill() async {
+        process.send(SIGKILL)
+        _ = await process.end()
     }
 
-    func quit() {
+    func quit() async {
         try? tell(.quit)
-        process.waitUntilExit()
+        _ = await process.end()
     }
 
     var sight: Sight { state.withLock { $0.sight } }

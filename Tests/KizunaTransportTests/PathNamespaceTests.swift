@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import KizunaLocal
     import Testing
 
     /// The monitor in a network of its own whose link goes down and up (`scripts/path-check`).
@@ -8,21 +9,17 @@
             .deletingLastPathComponent().deletingLastPathComponent()
 
         @Test func aLinkThatGoesDownAndUpIsReported() async throws {
-            let process = Process()
-            process.executableURL = Self.root.appendingPathComponent("scripts/path-check")
-            process.arguments = [try program().path]
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = output
-            try process.run()
-            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
-            if process.terminationStatus == 77 {
+            let check = try ChildProcess(
+                [Self.root.appendingPathComponent("scripts/path-check").path, program().path], output: .pipe,
+                errors: .output)
+            let text = await check.outputText()
+            let end = await check.end()
+            if end == .exited(77) {
                 print("skipped: \(text)")
                 return
             }
-            #expect(process.terminationStatus == 0, "\(text)")
-            #expect(text.contains("reported: offline online offline online\n"), "\(text)")
+            #expect(end == .exited(0), "\(text)")
+            #expect("\(text)\n".contains("reported: offline online offline online\n"), "\(text)")
         }
 
         /// The probe lies beside the test bundle.

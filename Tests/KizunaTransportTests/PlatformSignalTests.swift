@@ -1,5 +1,6 @@
 import Foundation
 import KizunaCore
+import KizunaLocal
 import KizunaTransport
 import Testing
 
@@ -72,16 +73,13 @@ import Testing
 
     @Test func theEndOfAProcessIsHeard() async throws {
         let scene = try Scene()
-        let sleeper = Process()
-        sleeper.executableURL = URL(fileURLWithPath: "/bin/sleep")
-        sleeper.arguments = ["1000"]
-        try sleeper.run()
+        let sleeper = try ChildProcess(["/bin/sleep", "1000"])
         _ = FileManager.default.createFile(
-            atPath: scene.store + "-door-\(sleeper.processIdentifier)-1", contents: nil)
+            atPath: scene.store + "-door-\(try #require(sleeper.id))-1", contents: nil)
         let one = Listener(scene)
         #expect(scene.doors.count == 2)
-        kill(sleeper.processIdentifier, SIGKILL)
-        sleeper.waitUntilExit()
+        sleeper.send(SIGKILL)
+        #expect(await sleeper.end() == .signalled(SIGKILL))
         await one.hears()
         #expect(scene.doors.count == 1)
         one.signal.stop()

@@ -13,11 +13,14 @@ struct ServerAccount: Sendable, Equatable {
 
     static func current() throws(LocalError) -> ServerAccount {
         guard geteuid() == 0 else { return ServerAccount(borrowed: nil) }
-        guard let entry = getpwnam("postgres") else {
+        // Not `getpwnam`: its answer lies in memory that the next caller's, on any thread, is written to.
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var texts = [CChar](repeating: 0, count: 16_384)
+        guard getpwnam_r("postgres", &entry, &texts, texts.count, &found) == 0, found != nil else {
             throw .unusableFolder(path: "/", reason: "PostgreSQL does not run as root and there is no postgres account")
         }
-        return ServerAccount(
-            borrowed: Borrowed(name: "postgres", userID: entry.pointee.pw_uid, groupID: entry.pointee.pw_gid))
+        return ServerAccount(borrowed: Borrowed(name: "postgres", userID: entry.pw_uid, groupID: entry.pw_gid))
     }
 
     /// The command line that runs a program under this account.

@@ -26,7 +26,9 @@ struct SoupRequestHead {
     var target: String { query.map { path + "?" + $0 } ?? path }
 
     static func body(of message: OpaquePointer) -> [UInt8] {
-        guard let body = soup_server_message_get_request_body(message), let bytes = soup_message_body_flatten(body)
+        // A body that was too large has not been kept.
+        guard let body = soup_server_message_get_request_body(message), soup_message_body_get_accumulate(body) != 0,
+            let bytes = soup_message_body_flatten(body)
         else { return [] }
         defer { g_bytes_unref(bytes) }
         var size: gsize = 0

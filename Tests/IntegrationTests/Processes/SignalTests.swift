@@ -35,7 +35,8 @@ import Testing
             try await stopped.untilSaid("saw")
             stopped.stop()
             let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            let own = locks.filter { $0.split(separator: " ").contains(Substring("\(stopped.id)")) }
+            let id = try #require(stopped.id)
+            let own = locks.filter { $0.split(separator: " ").contains(Substring("\(id)")) }
             #expect(own.allSatisfy { !$0.contains("WRITE") }, "\(own)")
             let other = try await scene.run(["insert \(noteKey(2)) two"])
             #expect(other.accepted.count == 1 && other.refused == 0, "\(other)")

@@ -1,6 +1,7 @@
 import TestSupport
 import Foundation
 import KizunaCore
+import KizunaLocal
 import KizunaSync
 
 /// A crash worker in a process of its own.
@@ -28,55 +29,16 @@ final class WorkerProcess: Sendable {
         var description: String { "\(isKilled ? "killed" : "exit") \(status): \(lines)" }
     }
 
-    let id: pid_t
+    private let process: ChildProcess
+    /// Nil where it had ended before anybody asked.
+    var id: Int32? { process.id }
     private let output: ScratchFolder
-    private let ending = LatestMailbox<End>()
 
     /// Starts a worker with these environment variables.
-    ///
-    /// `posix_spawn` and a thread that waits for it: the process classes of Foundation miss an end now and then when
-    /// several children start at once.
     init(_ variables: [String: String]) throws {
         output = try ScratchFolder()
-        let file = output.path + "/output"
-        id = try Self.spawn(Self.program.path, variables, output: file)
-        Thread { [id, ending] in
-            var status: Int32 = 0
-            while waitpid(id, &status, 0) < 0, errno == EINTR {}
-            let signal = status & 0x7F
-            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-            ending.put(
-                End(
-                    isKilled: signal == SIGKILL, status: signal == 0 ? (status >> 8) & 0xFF : signal,
-                    lines: text.split(separator: "\n").map(String.init)))
-        }.start()
-    }
-
-    private static func spawn(
-        _ program: String, _ variables: [String: String], output: String
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // What else is open here is no business of the worker's: a copy of another child's input would keep that waiting.
-        closeAllFrom(3, &actions)
-        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), nil]
-        var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        var id: pid_t = 0
-        let code = posix_spawn(&id, program, &actions, nil, &arguments, &environment)
-        guard code == 0 else { throw POSIXError(POSIXError.Code(rawValue: code) ?? .EINVAL) }
-        return id
-    }
-
-    /// Looked up by name, since the C library's module does not declare it.
-    private static func closeAllFrom(_ first: Int32, _ actions: inout posix_spawn_file_actions_t) {
-        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        guard let function = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        _ = unsafeBitCast(function, to: CloseFrom.self)(&actions, first)
+        process = try ChildProcess(
+            [Self.program.path], environment: variables, output: .file(output.path + "/output"), errors: .output)
     }
 
     /// The worker's program lies where the tests' program lies.
@@ -91,9 +53,9 @@ final class WorkerProcess: Sendable {
         return own.deletingLastPathComponent().appendingPathComponent("CrashWorker")
     }
 
-    func kill() { Foundation.kill(id, SIGKILL) }
-    func stop() { Foundation.kill(id, SIGSTOP) }
-    func resume() { Foundation.kill(id, SIGCONT) }
+    func kill() { process.send(SIGKILL) }
+    func stop() { process.send(SIGSTOP) }
+    func resume() { process.send(SIGCONT) }
 
     /// What it has said so far.
     var said: [String] {
@@ -114,7 +76,9 @@ final class WorkerProcess: Sendable {
     func end(within limit: Duration = .seconds(30)) async throws -> End {
         let timer = SyncEnvironment.live().clock.schedule(after: limit) { [self] in kill() }
         defer { timer.cancel() }
-        guard let end = try await ending.next() else { throw DeadlinePassed(what: "a worker's end") }
-        return end
+        switch await process.end() {
+        case .exited(let status): return End(isKilled: false, status: status, lines: said)
+        case .signalled(let signal): return End(isKilled: signal == SIGKILL, status: signal, lines: said)
+        }
     }
 }

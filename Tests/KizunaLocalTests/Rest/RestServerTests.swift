@@ -59,7 +59,7 @@ import Testing
     @Test func aNotificationMakesTheCatalogueRead() async throws {
         try await with { (backend: LocalBackend) async throws in
             // Every connection of the pool is opened first: a new one makes the catalogue read in any case.
-            let lock = try TableLock("open", of: backend)
+            let lock = try await TableLock("open", of: backend)
             try await withThrowingTaskGroup { group in
                 for id in 11...14 {
                     group.addTask {
@@ -71,7 +71,7 @@ import Testing
                     + " AND datname = current_database() AND wait_event_type = 'Lock'"
                 // Bounded: a request that failed never waits, and its status tells below.
                 for _ in 0..<2_000 where try await backend.query(waiting).first?["n"] == "4" { break }
-                try lock.release()
+                try await lock.release()
                 for try await status in group { #expect(status == 201) }
             }
             let upsert = [("Prefer", "resolution=merge-duplicates")]
@@ -153,12 +153,12 @@ import Testing
 
     @Test func aRequestThatWaitsDoesNotHoldUpOthers() async throws {
         try await with { (backend: LocalBackend) async throws in
-            let lock = try TableLock("open", of: backend)
+            let lock = try await TableLock("open", of: backend)
             async let slow = backend.send("POST", "/rest/v1/open", #"{"id":6}"#)
             await backend.control.requests { $0.count == 1 }
             #expect(try await backend.send("GET", "/rest/v1/open?id=eq.1").status == 200)
             #expect(backend.control.requests.first?.outcome == .waiting)
-            try lock.release()
+            try await lock.release()
             #expect(try await slow.status == 201)
         }
     }
