@@ -45,7 +45,7 @@ import Testing
         let scene = try Scene()
         let one = Listener(scene)
         let two = Listener(scene)
-        // Each was told nothing before the other knew of it.
+        // Each may have missed what the other told before it knew of it.
         await one.hears()
         await two.hears()
         one.signal.tell()
@@ -77,6 +77,8 @@ import Testing
         _ = FileManager.default.createFile(
             atPath: scene.store + "-door-\(try #require(sleeper.id))-1", contents: nil)
         let one = Listener(scene)
+        // There is another.
+        await one.hears()
         #expect(scene.doors.count == 2)
         sleeper.send(SIGKILL)
         #expect(await sleeper.end() == .signalled(SIGKILL))
@@ -95,6 +97,7 @@ import Testing
         #expect(HostProcess.live.isRunning(id))
         _ = FileManager.default.createFile(atPath: scene.store + "-door-\(id)-1", contents: nil)
         let one = Listener(scene)
+        await one.hears()
         kill(id, SIGKILL)
         await one.hears()
         #expect(!HostProcess.live.isRunning(id))

@@ -68,6 +68,8 @@ package final class PlatformSignal: ChangeSignal {
             state.fallback = isListening ? nil : poll()
         }
         lookAround()
+        // The door could be seen before it was watched: a knock in between was not heard.
+        if state.withLock({ !$0.others.isEmpty }) { hear() }
     }
 
     package func tell() {
