@@ -9,7 +9,7 @@ internal import Synchronization
 /// - `KIZUNA_URL`, `KIZUNA_KEY`, `KIZUNA_STORE`: the project and the folder of the store; `KIZUNA_TOKEN`: who is signed in.
 /// - `KIZUNA_JOB`: one step a line (`WorkerStep`); none where it only drains.
 /// - `KIZUNA_OFFLINE_FIRST`: the whole job is queued before the first request.
-/// - `KIZUNA_KILL`: where it kills itself (`KillPoint`).
+/// - `KIZUNA_KILL`: where it kills or stops itself (`KillPoint`).
 /// - `KIZUNA_LEASE_MS`: how long a turn to send is.
 /// - `KIZUNA_SENDER`: the name under which it sends.
 /// - `KIZUNA_WATCH`: it stays offline after its job, says which writes it sees and when, and ends when it has seen so many.
@@ -29,17 +29,19 @@ enum CrashWorker {
         if let lease = variables["KIZUNA_LEASE_MS"].flatMap({ Int($0) }) { seams.leaseLength = .milliseconds(lease) }
         let client = KizunaSyncClient(seams: seams)
         do {
-            try await client.create(
-                KizunaSyncConfiguration(
-                    url: url, publishableKey: key, dataDirectory: URL(fileURLWithPath: folder),
-                    requestTimeout: .seconds(10)))
+            try await patiently {
+                try await client.create(
+                    KizunaSyncConfiguration(
+                        url: url, publishableKey: key, dataDirectory: URL(fileURLWithPath: folder),
+                        requestTimeout: .seconds(10)))
+            }
             let watched = variables["KIZUNA_WATCH"].flatMap { Int($0) }
             let isOfflineFirst = variables["KIZUNA_OFFLINE_FIRST"] != nil || watched != nil
             if isOfflineFirst { try await client.disableNetwork() }
             if let token = variables["KIZUNA_TOKEN"] { try await client.setAccessToken(token) }
             let steps = (variables["KIZUNA_JOB"] ?? "").split(separator: "\n").compactMap(WorkerStep.init(line:))
             for step in steps {
-                let keys = try await step.perform(with: client)
+                let keys = try await patiently { try await step.perform(with: client) }
                 if !keys.isEmpty { say("accepted \(keys.joined(separator: ",")) \(milliseconds())") }
             }
             if let watched { return try await watch(client, until: watched) }
@@ -50,6 +52,17 @@ enum CrashWorker {
         } catch {
             say("failed: \(error)")
             return 1
+        }
+    }
+
+    /// Tries again what another process, stopped in the middle of a transaction, keeps waiting: nothing was written then.
+    private static func patiently<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        while true {
+            do {
+                return try await body()
+            } catch let error as SyncError where error.code == .storeBusy {
+                say("busy")
+            }
         }
     }
 

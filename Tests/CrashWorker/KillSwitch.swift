@@ -2,7 +2,7 @@ internal import Foundation
 internal import KizunaCore
 internal import Synchronization
 
-/// Where in its life the process kills itself: at the nth passing of a place.
+/// Where in its life the process kills or stops itself: at the nth passing of a place.
 struct KillPoint: Sendable, Equatable {
     enum Place: String, Sendable {
         /// In the last moment before a commit of the store.
@@ -15,9 +15,14 @@ struct KillPoint: Sendable, Equatable {
 
     let place: Place
     let count: Int
+    /// It is stopped there, to be let go on by others, and not killed.
+    let isStop: Bool
 
+    /// For example `commit 3`, or `stop commit 3`.
     init?(text: String) {
-        let parts = text.split(separator: " ")
+        var parts = text.split(separator: " ")
+        isStop = parts.first == "stop"
+        if isStop { parts.removeFirst() }
         guard parts.count == 2, let place = Place(rawValue: String(parts[0])), let count = Int(parts[1]) else {
             return nil
         }
@@ -40,6 +45,11 @@ final class KillSwitch: Sendable {
             return count == point.count
         }
         guard isThere else { return }
+        guard !point.isStop else {
+            CrashWorker.say("stopped")
+            raise(SIGSTOP)
+            return
+        }
         kill(getpid(), SIGKILL)
         // The signal may take a moment to arrive; nothing more may happen until then.
         while true { pause() }

@@ -46,6 +46,26 @@ import Testing
         }
     }
 
+    /// No process can help being stopped in the middle of a transaction. The others are told that nothing was written, and
+    /// write as soon as it goes on.
+    @Test func aProcessStoppedInATransactionOnlyDelaysTheOthers() async throws {
+        try await SharedCluster.withBackend(CrashScene.schema) { backend in
+            let scene = try CrashScene(backend)
+            _ = try await scene.run()
+            let stopped = try scene.start(["insert \(noteKey(1)) one"], kill: "stop commit 1")
+            try await stopped.untilSaid("stopped")
+            let other = try scene.start(["insert \(noteKey(2)) two"])
+            try await other.untilSaid("busy")
+            stopped.resume()
+            for worker in [stopped, other] {
+                let end = try await worker.end()
+                #expect(end.accepted.count == 1 && end.refused == 0, "\(end)")
+            }
+            #expect(try await scene.serverNotes().count == 2)
+            #expect(try await scene.insertedTwice().isEmpty)
+        }
+    }
+
     /// A process that is killed in its turn is followed by the next at once, and not when its turn would have ended.
     @Test func aKilledProcessIsFollowedAtOnce() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
