@@ -374,16 +374,15 @@ extension QueueMachine {
         let absent = flight.ids.filter { !present.contains($0) }
         guard !delivered.isEmpty else { return refused(number, flight, failure, &effects) }
         flights[number]?.ids = delivered
-        for id in absent {
+        // That it is not there says nothing of an earlier send that may still be on its way.
+        let before = Dictionary(uniqueKeysWithValues: absent.map { ($0, flight.before[$0] ?? false) })
+        for (id, maybeSent) in before {
             tracked[id]?.state = .waiting
-            tracked[id]?.item.maybeSent = false
+            tracked[id]?.item.maybeSent = maybeSent
         }
         if !absent.isEmpty {
             halve(absent)
-            effects.append(
-                .noteFailure(
-                    ids: absent, maybeSent: Dictionary(uniqueKeysWithValues: absent.map { ($0, false) }),
-                    reason: "not on the server"))
+            effects.append(.noteFailure(ids: absent, maybeSent: before, reason: "not on the server"))
         }
         settle(number, .commitDelivered(flight: number, ids: delivered), &effects)
     }

@@ -89,6 +89,30 @@ import Testing
         #expect(minted.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
     }
 
+    /// Two sends of a process that was killed come late: the first one's row is found, the other's comes after the look.
+    @Test func anEarlierSendMayArriveAfterTheServerWasAsked() {
+        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        var rig = QueueRig()
+        rig.handle(
+            .queued([
+                queueItem("a", "1", batch: "insert", maybeSent: true),
+                queueItem("b", "2", batch: "insert", maybeSent: true),
+            ]))
+        #expect(rig.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a+b")
+        #expect(rig.handle(.verified(flight: 1, present: ["a"])) == "note b?, deliver a, send b")
+        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify b")
+        #expect(rig.handle(.verified(flight: rig.lastFlight, present: ["b"])) == "deliver b")
+        // What was sent for the first time went back with the whole request.
+        var fresh = QueueRig()
+        fresh.handle(
+            .queued([
+                queueItem("a", "1", batch: "insert", isMinted: true), queueItem("b", "2", batch: "insert"),
+            ]))
+        #expect(fresh.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a+b")
+        #expect(fresh.handle(.verified(flight: 1, present: ["a"])) == "note b, deliver a, send b")
+        #expect(fresh.handle(.answered(flight: fresh.lastFlight, duplicate, jitter: 0)) == "refuse b")
+    }
+
     @Test func aGatewaysTimeOutLeavesTheOutcomeOpen() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
