@@ -43,7 +43,30 @@ package enum WireText {
         lhs.utf8.elementsEqual(rhs.utf8)
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// A column's name where a name is read: in quotes unless it is a plain word.
+    package static func columnName(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !name.isEmpty ? name : quoted(name)
+    }
+
+    /// The names of a list such as `on_conflict` takes, out of their quotes and without the blanks around them.
+    package static func names(_ list: String) -> [String] {
+        WireSplit.topLevel(list, at: ",").map(WireCursor.trimmed).filter { !$0.isEmpty }.map { piece in
+            var cursor = WireCursor(piece)
+            if let name = cursor.quoted(), cursor.isAtEnd { return name }
+            return piece
+        }
+    }
+
+    /// In double quotes, with `\"` and `\\` escaped.
+    static func quoted(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         result.append("\"")
         for scalar in text.unicodeScalars {

@@ -62,7 +62,7 @@ package enum WriteWire {
 
     /// The filters that pin one row by its primary key; a value is written as `eq` writes it.
     package static func keyFilters(_ key: [(column: String, value: String)]) -> [QueryItem] {
-        key.map { QueryItem($0.column, "eq.\($0.value)") }
+        key.map { QueryItem(WireText.columnName($0.column), "eq.\($0.value)") }
     }
 
     // MARK: -
@@ -73,11 +73,7 @@ package enum WriteWire {
 
     private static func quotedNames(_ names: Set<String>) -> String {
         names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            .map { name in
-                let escaped = name.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-                return "\"\(escaped)\""
-            }
-            .joined(separator: ",")
+            .map(WireText.quoted).joined(separator: ",")
     }
 
     private static func request(

@@ -39,14 +39,6 @@ struct PagedRead {
         }
     }
 
-    private static func quoted(_ column: String) -> String {
-        let isPlain = column.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
-        return isPlain ? column : "\"\(column.replacing("\"", with: "\\\""))\""
-    }
-
     /// A page; nil where the server says that it begins behind the last row.
     private func page(
         _ offset: Int, _ limit: Int?, _ credentials: OwnerMachine.Credentials
@@ -54,7 +46,7 @@ struct PagedRead {
         var page = request
         page.count = .exact
         for column in keyColumns where !request.order.contains(where: { $0.column == column }) {
-            page.appendOrder("order", "\(Self.quoted(column)).asc.nullslast")
+            page.appendOrder("order", "\(WireText.columnName(column)).asc.nullslast")
         }
         if offset > 0 { page.set("offset", to: String(offset)) }
         if let limit { page.set("limit", to: String(limit)) }

@@ -12,7 +12,7 @@ package struct UpsertRule: Sendable, Equatable {
     package let ignoresDuplicates: Bool
 
     package init(onConflict: String?, ignoresDuplicates: Bool) {
-        self.onConflict = onConflict?.split(separator: ",").map { String($0.replacing(" ", with: "")) } ?? []
+        self.onConflict = onConflict.map(WireText.names) ?? []
         self.ignoresDuplicates = ignoresDuplicates
     }
 }

@@ -87,7 +87,11 @@ extension ServerFailure {
     /// it keep the key to itself, the usual name of the constraint tells, if the request held one row alone.
     func isAbout(_ key: RowKey, _ keyColumns: [String], tableOfTheOnlyRow table: String?) -> Bool {
         guard keyColumns.count == 1 else { return false }
-        if let details { return details == "Key (\(keyColumns[0]))=(\(key.text)) already exists." }
+        if let details {
+            // PostgreSQL puts a name in quotes that is no plain word in lower case.
+            let quoted = "\"\(keyColumns[0].replacing("\"", with: "\"\""))\""
+            return [keyColumns[0], quoted].contains { details == "Key (\($0))=(\(key.text)) already exists." }
+        }
         return table.map { constraint == "\($0)_pkey" } ?? false
     }
 

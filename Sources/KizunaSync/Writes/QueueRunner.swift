@@ -419,7 +419,7 @@ extension QueueRunner {
         case .update:
             let keyColumns = context.tables(entry.table).keyColumns
             guard case .moves(let moves) = entry.keyChange(keyColumns: keyColumns), let move = moves.first,
-                moves.count == 1, let request = TableRequest.row(move.value, of: entry.table, keyColumns: keyColumns)
+                moves.count == 1, let request = TableRequest.movedRow(of: entry, keyColumns: keyColumns)
             else { return .matchedNothing(.noRowMatched(status: status)) }
             // Its earlier self is known by the key it gave the row.
             do {

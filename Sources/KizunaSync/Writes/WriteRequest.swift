@@ -19,7 +19,7 @@ package enum WriteRequest {
             body = rows(of: entries)
             request = WriteWire.insert(
                 schema: schema, table: table, columns: columns(row),
-                onConflict: onConflict.isEmpty ? nil : onConflict.joined(separator: ","),
+                onConflict: onConflict.isEmpty ? nil : onConflict.map(WireText.columnName).joined(separator: ","),
                 resolution: ignoresDuplicates ? .ignore : .merge, returning: returning)
         case .update(let patch, let filters):
             body = patch.bytes
@@ -95,8 +95,11 @@ extension QueueEntry {
 }
 
 extension [QueueEntry] {
-    /// The value of a filter that names all rows of these writes; only for keys that need no quotes.
-    fileprivate var keyList: String { "in.(\(flatMap(\.rowKeys).map(\.text).joined(separator: ",")))" }
+    /// The value of a filter that names all rows of these writes; only for keys that need no quotes. Each key is spelled as
+    /// its own filter spells it, since a column of texts tells `A` from `a` where one of UUIDs does not.
+    fileprivate var keyList: String {
+        "in.(\(compactMap(\.soleFilter).map { $0.value.dropFirst("eq.".count) }.joined(separator: ",")))"
+    }
 }
 
 extension TableRequest {
@@ -108,9 +111,15 @@ extension TableRequest {
         return request
     }
 
-    /// The request for the row of a key; nil where the key is none of these columns.
-    package static func row(_ key: RowKey, of table: TableID, keyColumns: [String]) -> TableRequest? {
-        key.components(count: keyColumns.count).map { row($0, of: table, keyColumns) }
+    /// The request for the row an update names, under the key the update gives it; nil where it names none.
+    package static func movedRow(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
+        guard case .update(let patch, let filters) = entry.operation, entry.rowKeys.count == 1 else { return nil }
+        var values: [String] = []
+        for column in keyColumns {
+            guard let value = patch.member(column)?.scalarText ?? filters.pinnedText(of: column) else { return nil }
+            values.append(value)
+        }
+        return row(values, of: entry.table, keyColumns)
     }
 
     /// The request for the row of these values of the key's columns.
@@ -128,14 +137,8 @@ extension TableRequest {
             let values = keyColumns.compactMap { row.member($0)?.scalarText }
             return values.count == keyColumns.count ? self.row(values, of: entry.table, keyColumns) : nil
         case .update(_, let filters), .delete(let filters):
-            var request = TableRequest(schema: entry.table.schema, table: entry.table.name)
-            for column in keyColumns {
-                guard let filter = filters.first(where: { $0.name == column && $0.value.hasPrefix("eq.") }) else {
-                    return nil
-                }
-                request.append(filter.name, filter.value)
-            }
-            return request
+            let values = keyColumns.compactMap { filters.pinnedText(of: $0) }
+            return values.count == keyColumns.count ? self.row(values, of: entry.table, keyColumns) : nil
         }
     }
 
@@ -145,6 +148,16 @@ extension TableRequest {
         for parameter in head.parameters {
             if parameter.name == "select" { columns = parameter.value } else { append(parameter.name, parameter.value) }
         }
+    }
+}
+
+extension [QueueEntry.Filter] {
+    /// The value an `eq` on a column asks for; a name may stand in quotes.
+    fileprivate func pinnedText(of column: String) -> String? {
+        first { filter in
+            guard filter.value.hasPrefix("eq."), let path = ColumnPath(parsing: filter.name) else { return false }
+            return path.embeds.isEmpty && path.steps.isEmpty && WireText.areSame(path.column, column)
+        }.map { String($0.value.dropFirst("eq.".count)) }
     }
 }
 
