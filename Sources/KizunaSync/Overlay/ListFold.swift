@@ -97,8 +97,10 @@ package struct ListFold: Sendable {
     /// Takes in rows of the table that other lists hold, as far as this one does not show them.
     package mutating func learn(_ rows: [RowKey: RawJSON]) {
         for (key, row) in rows {
+            // What a write that waits made of the row goes on counting; what is stored knows nothing of it.
+            let isAsStored = moved[key] == nil && elsewhere[key] == facts.elsewhere[key]
             facts.elsewhere[key] = row
-            if place(of: key) == nil { elsewhere[key] = row }
+            if isAsStored { elsewhere[key] = row }
         }
     }
 
