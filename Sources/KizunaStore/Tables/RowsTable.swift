@@ -12,7 +12,7 @@ struct RowsTable {
 
     static func id(list: Int64, slot: Int64) -> Int64 { list * slotsPerList + slot }
 
-    private static func row(_ row: SQLiteStatement) -> StoredRow {
+    static func row(_ row: SQLiteStatement) -> StoredRow {
         StoredRow(
             slot: row.integer(0) % slotsPerList, key: row.optionalText(1).map { RowKey(text: $0) },
             json: RawJSON(unchecked: row.bytes(2)))

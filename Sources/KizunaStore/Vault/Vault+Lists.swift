@@ -78,7 +78,7 @@ extension Vault {
             let entries = try queue.all(of: table)
             return ListImage(
                 list: try storedList(cacheKey: cacheKey), entries: entries,
-                known: try knownRows(of: table, keys: entries.touchedKeys),
+                known: try knownRows(of: table, for: entries),
                 refused: try refusals.all().filter { $0.entry.table == table },
                 embeddedWrites: try embedding.map { (mayShow) throws(SyncError) in try queue.ids(where: mayShow) } ?? []
             )
@@ -87,11 +87,19 @@ extension Vault {
         return image
     }
 
-    /// The cached rows of a table that carry one of these keys, each key once, for updates that make a row enter a list
+    /// The cached rows of a table that these writes may change, each key once, for updates that make a row enter a list
     /// which never held it.
-    func knownRows(of table: TableID, keys: [RowKey]) throws(SyncError) -> [RowKey: RawJSON] {
-        guard !keys.isEmpty else { return [:] }
+    func knownRows(of table: TableID, for entries: [QueueEntry]) throws(SyncError) -> [RowKey: RawJSON] {
+        var keys = entries.touchedKeys
+        let reaches = entries.compactMap(reach)
+        guard !keys.isEmpty || !reaches.isEmpty else { return [:] }
         let places = try keyPlaces(of: table)
+        for list in reaches.isEmpty ? [] : places.plainLists.sorted() {
+            _ = try rows.each(of: list) { (statement) throws(SyncError) in
+                let row = RowsTable.row(statement)
+                if let key = row.key, reaches.contains(where: { $0(row.json) }) { keys.append(key) }
+            }
+        }
         var known: [RowKey: RawJSON] = [:]
         for (key, rows) in try rowsCarrying(keys, in: places) {
             for row in rows where places.plainLists.contains(row.list) {

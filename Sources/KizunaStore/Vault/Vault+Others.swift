@@ -37,7 +37,7 @@ extension Vault {
             try followLists(next.shared, &change)
         }
         for (table, added) in Dictionary(grouping: change.queued, by: \.table) {
-            change.known[table] = try knownRows(of: table, keys: added.touchedKeys)
+            change.known[table] = try knownRows(of: table, for: added)
         }
         let wasElsewhere = others.isDrainedElsewhere
         others = next

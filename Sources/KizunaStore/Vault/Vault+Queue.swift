@@ -30,7 +30,7 @@ extension Vault {
             depth += stored.count
             change.queued = stored
             for (table, added) in Dictionary(grouping: stored, by: \.table) {
-                change.known[table] = try knownRows(of: table, keys: added.touchedKeys)
+                change.known[table] = try knownRows(of: table, for: added)
             }
             return stored
         }
@@ -136,7 +136,7 @@ extension Vault {
             _ = nextVersion()
             change.unrefused = [id]
             change.queued = [stored]
-            change.known[stored.table] = try knownRows(of: stored.table, keys: [stored].touchedKeys)
+            change.known[stored.table] = try knownRows(of: stored.table, for: [stored])
             return stored
         }
     }

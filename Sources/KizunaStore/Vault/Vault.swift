@@ -27,6 +27,8 @@ package actor Vault {
     private let onChange: @Sendable (VaultChange) -> Void
     /// Whether a list shows rows of a table inside those of its own.
     let mayShow: @Sendable (ListHead, TableID) -> Bool
+    /// What a cached row must be like for a write that names no keys to change it; nil where that is no question.
+    let reach: @Sendable (QueueEntry) -> (@Sendable (RawJSON) -> Bool)?
     /// The last change of each table's cached rows (spec reads §6.5). Ticks need not outlive the process: no request does.
     var marks: [TableID: Tick] = [:]
     /// The tick of the request that brought each list.
@@ -55,11 +57,12 @@ package actor Vault {
     /// Opens or creates a vault; an existing one of another owner is refused. It runs on `executor`, nil being a queue of
     /// its own. `sharing` is what is needed where other processes may have the file open. `willCommit` is called in the
     /// last moment before each commit, for tests that kill the process there or throw to make it fail; `mayShow` tells
-    /// whether a list shows rows of a table inside those of its own.
+    /// whether a list shows rows of a table inside those of its own, `reach` which rows an update without keys changes.
     package init(
         file: VaultFile, owner: String, ticks: TickSource, now: Date, executor: (any SerialExecutor)? = nil,
         sharing: VaultSharing? = nil, willCommit: (@Sendable () throws(SyncError) -> Void)? = nil,
         mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false },
+        reach: @escaping @Sendable (QueueEntry) -> (@Sendable (RawJSON) -> Bool)? = { _ in nil },
         onChange: @escaping @Sendable (VaultChange) -> Void
     ) throws(SyncError) {
         let opened = try Self.open(file, owner: owner, now: now)
@@ -81,6 +84,7 @@ package actor Vault {
         self.executor = executor ?? SerialQueueExecutor(label: "kizuna.vault")
         self.onChange = onChange
         self.mayShow = mayShow
+        self.reach = reach
     }
 
     private static func open(

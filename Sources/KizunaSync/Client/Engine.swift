@@ -91,6 +91,7 @@ package final class Engine: ReadContext {
             preconditionFailure("Engine: neither a session source nor a token session")
         }
         let weakSelf = WeakEngine()
+        let undeclared = TableTypes(patternEvaluation: configuration.patternEvaluation)
         let leftUnsealed = directory.unsealedOwners()
         let owners = try OwnerRunner(
             lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy),
@@ -108,7 +109,8 @@ package final class Engine: ReadContext {
                         willCommit: seams.willCommit,
                         mayShow: { head, table in
                             EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)
-                        }
+                        },
+                        reach: { $0.reach(in: facts[$0.table]?.types ?? undeclared) }
                     ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
                     signal.map { VaultWatch(vault, environment).start($0) }
                     if let damage = vault.damage {

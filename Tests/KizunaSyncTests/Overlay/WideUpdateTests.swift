@@ -1,0 +1,60 @@
+import KizunaCore
+import KizunaPostgREST
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// Updates that name no keys move rows between lists as those that do (spec reads §9.2).
+@Suite struct WideUpdateTests {
+    private static let rows = """
+        [{"id":"a","title":"one","done":false},{"id":"b","title":"two","done":false},
+        {"id":"c","title":"one","done":true}]
+        """
+
+    private static func list(_ scene: ReadScene, done: Bool) -> QuerySnapshotSequence<[TaskRow]> {
+        scene.client.from("tasks").selectAsSequence(as: [TaskRow].self).eq("done", value: done)
+    }
+
+    @Test func rowsEnterAListThatNeverHeldThem() throws {
+        try withTemporaryFolder { folder in
+            try ReadScene.run(.init(rows: Self.rows, folder: folder)) { scene in
+                let (open, done) = (
+                    scene.watch(Self.list(scene, done: false)), scene.watch(Self.list(scene, done: true))
+                )
+                await scene.simulation.advance(by: .seconds(1))
+                try await scene.client.disableNetwork()
+                try await scene.client.from("tasks").update(["done": true]).eq("title", value: "one").execute()
+                await scene.simulation.settle()
+                #expect(open.lines.last == "[two] server @0.05 pending idle")
+                #expect(done.lines.last == "[one, one] server @0.05 pending idle")
+                // So it is for a read that begins while the write waits.
+                let stored = scene.client.from("tasks").select(as: [TaskRow].self, readStrategy: .cacheOnly)
+                #expect(try await stored.eq("done", value: true).execute().result?.map(\.id) == ["c", "a"])
+                try await scene.client.enableNetwork()
+                await scene.simulation.advance(by: .seconds(1))
+                #expect(open.emissions.last?.result?.map(\.id) == ["b"])
+                #expect(done.emissions.last?.result?.map(\.id).sorted() == ["a", "c"])
+                #expect(done.emissions.last?.hasPendingMutations == false)
+            }
+        }
+    }
+
+    @Test func rowsThatAnEarlierWriteBroughtUnderTheFilterEnterToo() throws {
+        try ReadScene.run(.init(rows: Self.rows)) { scene in
+            let (open, done) = (scene.watch(Self.list(scene, done: false)), scene.watch(Self.list(scene, done: true)))
+            await scene.simulation.advance(by: .seconds(1))
+            try await scene.client.disableNetwork()
+            try await scene.client.write { tx in
+                try tx.update("tasks", ["title": "one"]) { $0.eq("id", value: "b") }
+                try tx.update("tasks", ["done": true]) { $0.eq("title", value: "one") }
+            }
+            await scene.simulation.settle()
+            #expect(open.emissions.last?.result == [])
+            #expect(done.emissions.last?.result?.map(\.id) == ["c", "a", "b"])
+            try await scene.client.from("tasks").update(["done": false]).everyRow().execute()
+            await scene.simulation.settle()
+            #expect(done.emissions.last?.result == [])
+            #expect(open.emissions.last?.result?.map(\.id).sorted() == ["a", "b", "c"])
+        }
+    }
+}
