@@ -39,6 +39,9 @@ package struct QueryItem: Sendable, Hashable {
         case reserved
     }
 
+    /// Whether it takes part in which rows are meant.
+    package var isFilter: Bool { role == .filter || role == .logic }
+
     var role: Role {
         switch name {
         case "select": return .select

@@ -35,7 +35,7 @@ public struct TableRequest: Sendable, Hashable {
     }
 
     /// The filters in call order: columns, `or`, `and`, `not.or`, and those of referenced tables.
-    package var filters: [QueryItem] { items.filter { $0.role == .filter || $0.role == .logic } }
+    package var filters: [QueryItem] { items.filter(\.isFilter) }
 
     /// The top-level order, first term first; empty where the server may answer in any order.
     package var order: [OrderTerm] {

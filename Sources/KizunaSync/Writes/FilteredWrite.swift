@@ -56,9 +56,10 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
 }
 
 extension TableRequest {
-    /// Whether the request says nothing but which rows.
+    /// Whether nothing but columns and filters was asked for. A filter on a column of a reserved name, such as `limit`, is
+    /// none to the server: the write would touch more rows than it says.
     var isFilterOnly: Bool {
-        shape == .rows && !isHead && count == nil && limit == nil && offset == nil && order.isEmpty
-            && preferences.isEmpty && referencedWindow.isEmpty && referencedOrder.isEmpty
+        shape == .rows && !isHead && count == nil && preferences.isEmpty
+            && items.enumerated().allSatisfy { $0.offset == 0 || $0.element.isFilter }
     }
 }

@@ -72,6 +72,22 @@ import Testing
         }
     }
 
+    /// The server reads `limit=eq.5` as a limit, so that the write would touch rows it does not mean.
+    @Test(arguments: ["limit", "offset", "order", "select", "columns", "on_conflict", "things.limit"])
+    func aFilterOnAColumnOfAReservedNameIsNotDropped(_ name: String) throws {
+        try Simulation.run { simulation in
+            let client = try await WriteWorld(simulation).client()
+            let table = client.from("items")
+            for write in [table.delete(), table.update(["done": true])] {
+                let error = await #expect(throws: SyncError.self) {
+                    try await write.eq("title", value: "x").eq(name, value: 5).execute()
+                }
+                #expect(error?.code == .notQueueable)
+            }
+            #expect(try await client.outboxDepth() == 0)
+        }
+    }
+
     @Test func theQueuesLimitRefusesAWriteAndLosesNone() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
