@@ -107,18 +107,9 @@ package struct Gateway: Sendable {
         var failure = ReadFailure(
             error: SyncError(
                 .server, "The server answered the read with an error.", table: table, server: server,
-                retryAfter: RetryAfter.duration(response.headers["retry-after"])))
+                retryAfter: RetryAfter.duration(response.headers)))
         if response.status == 401, case .token(let token) = credentials { failure.rejectedToken = token }
         return failure
-    }
-}
-
-/// The `Retry-After` header.
-package enum RetryAfter {
-    /// Seconds as a number; a date is ignored, since the device's clock may be wrong.
-    package static func duration(_ value: String?) -> Duration? {
-        guard let value, let seconds = Int(value), seconds >= 0 else { return nil }
-        return .seconds(seconds)
     }
 }
 

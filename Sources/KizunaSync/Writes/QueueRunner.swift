@@ -319,7 +319,7 @@ extension QueueRunner {
             let (response, isSilent) = try await exchange(entries, table: first.table, as: credentials)
             var verdict = AnswerVerdict.judge(
                 status: response.status, failure: response.failure,
-                retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+                retryAfter: RetryAfter.duration(response.headers))
             if verdict == .needsSession, case .token(let token) = credentials {
                 state.withLock { $0.rejectedToken = token }
             }

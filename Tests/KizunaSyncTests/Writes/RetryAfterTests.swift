@@ -51,6 +51,18 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (["retry-after": "7"], 7), (["retry-after": "-1"], nil), (["retry-after": "soon"], nil), ([:], nil),
+            (["retry-after": "Mon, 30 Nov 2026 14:01:30 GMT", "date": "Mon, 30 Nov 2026 14:00:00 GMT"], 90),
+            (["retry-after": "Mon, 30 Nov 2026 14:00:00 GMT", "date": "Mon, 30 Nov 2026 14:01:30 GMT"], 0),
+            // Without the server's own time it is not known how long that is.
+            (["retry-after": "Mon, 30 Nov 2026 14:01:30 GMT"], nil),
+        ] as [([String: String], Int?)])
+    func itIsANumberOfSecondsOrADate(headers: [String: String], seconds: Int?) {
+        #expect(RetryAfter.duration(headers) == seconds.map { .seconds($0) })
+    }
+
     @Test func moreThanTenMinutesIsNotWaited() throws {
         try Self.run(asking: 86_400) { scene in
             await scene.simulation.advance(by: .seconds(700))

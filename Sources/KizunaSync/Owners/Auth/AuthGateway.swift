@@ -50,7 +50,7 @@ package struct AuthGateway: Sendable {
             throw SyncError(
                 .server, "The auth server refused the request.",
                 server: ServerFailure(status: response.status, body: response.body),
-                retryAfter: RetryAfter.duration(response.headers["retry-after"]))
+                retryAfter: RetryAfter.duration(response.headers))
         }
         return response.body.isEmpty ? RawJSON(members: []) : try answer(response.body)
     }
