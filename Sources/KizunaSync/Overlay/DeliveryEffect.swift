@@ -17,17 +17,23 @@ package struct DeliveryEffect: Sendable {
     private let rows: Rows
     /// Former keys of written rows that have others now.
     private let former: [RowKey]
+    /// Keys a delete named without meeting their rows: a list that shows one of them may be right or not.
+    private let unmet: [RowKey]
+    /// Keys of rows that were to be added and were not: a list without such a row may lack the one that was there before.
+    private let ignored: [RowKey]
 
-    package init(_ rows: Rows, former: [RowKey] = []) {
+    package init(_ rows: Rows, former: [RowKey] = [], unmet: [RowKey] = [], ignored: [RowKey] = []) {
         self.rows = rows
         self.former = former
+        self.unmet = unmet
+        self.ignored = ignored
     }
 
     /// The keys whose present rows the edit has to be told.
     package var keys: [RowKey] {
         switch rows {
-        case .written(let rows): Array(rows.keys) + former
-        case .deleted(let keys): keys
+        case .written(let rows): Array(rows.keys) + former + ignored
+        case .deleted(let keys): keys + unmet
         case .untold: []
         }
     }
@@ -56,6 +62,9 @@ package struct DeliveryEffect: Sendable {
                     add(key, row, to: list, &edit)
                 }
             }
+        }
+        if unmet.contains(where: { present[$0] != nil }) || ignored.contains(where: { present[$0] == nil }) {
+            edit.becomesStale = true
         }
         if !list.isFollowable, !edit.isEmpty { edit.becomesStale = true }
         return edit

@@ -7,6 +7,10 @@ struct FlightAnswer: Sendable {
     var rows: DeliveryEffect.Rows
     /// Former keys of the rows, where the write gave them others.
     var former: [RowKey] = []
+    /// Keys a delete names, whose rows did not come back.
+    var unmet: [RowKey] = []
+    /// Keys of added rows that did not come back: an upsert left the server's row alone, or a trigger took the row away.
+    var ignored: [RowKey] = []
     var byID: [String: [RawJSON]]
     var touched: Int?
     var settled: Set<String>
@@ -29,21 +33,42 @@ extension FlightAnswer {
         if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
         guard let answered else { return }
         touched = answered.count
+        byID = Self.rows(of: entries, among: answered, keyColumns)
         var byKey: [RowKey: RawJSON] = [:]
         for row in answered {
             guard let key = row.rowKey(columns: keyColumns) else { return }
             byKey[key] = row
         }
-        let isDelete = entries.contains { if case .delete = $0.operation { true } else { false } }
-        rows = isDelete ? .deleted(Array(byKey.keys)) : .written(byKey)
-        if isDelete, entries.count == 1, let entry = entries.first, !entry.rowKeys.isEmpty {
-            // A row that was gone already is gone all the same.
-            rows = .deleted(entry.rowKeys)
+        if case .delete = entries.first?.operation {
+            rows = .deleted(Array(byKey.keys))
+            if entries.count == 1 { unmet = entries[0].rowKeys.filter { byKey[$0] == nil } }
+            return
         }
+        rows = .written(byKey)
         followKeys(of: entries, keyColumns)
-        for entry in entries {
-            byID[entry.id] = entries.count == 1 ? answered : entry.rowKeys.compactMap { byKey[$0] }
+        guard !entries[0].isKeyed, answered.count < entries.count else { return }
+        ignored = entries.flatMap(\.rowKeys).filter { byKey[$0] == nil }
+        if entries.contains(where: \.rowKeys.isEmpty) { rows = .untold }
+    }
+
+    /// What it does to cached lists.
+    var effect: DeliveryEffect { DeliveryEffect(rows, former: former, unmet: unmet, ignored: ignored) }
+
+    /// The rows that belong to each write. Those of several are told apart by their keys; rows that were added without one
+    /// come back in the order in which they were sent.
+    private static func rows(
+        of entries: [QueueEntry], among answered: [RawJSON], _ keyColumns: [String]
+    ) -> [String: [RawJSON]] {
+        guard entries.count > 1 else { return entries.first.map { [$0.id: answered] } ?? [:] }
+        let isInOrder = !entries[0].isKeyed && answered.count == entries.count
+        var byKey: [RowKey: RawJSON] = [:]
+        for row in answered { if let key = row.rowKey(columns: keyColumns) { byKey[key] = row } }
+        var rows: [String: [RawJSON]] = [:]
+        for (index, entry) in entries.enumerated() {
+            let named = entry.rowKeys.compactMap { byKey[$0] }
+            rows[entry.id] = named.isEmpty && isInOrder ? [answered[index]] : named
         }
+        return rows
     }
 
     /// Tells the lists of rows that have other keys now; where it is not known which, they are fetched again. So they are

@@ -273,7 +273,7 @@ package final class QueueRunner: Sendable {
     }
 
     /// Whether this queue's owner is still the present one, with a token.
-    @Sendable private func isStillOwner() -> Bool { context.credentials(generation: handle.generation).isSettled }
+    private var lookup: RowLookup { RowLookup(context: context, generation: handle.generation) }
 
     private var jitter: Double { context.environment.randomFraction() }
 
@@ -331,8 +331,8 @@ extension QueueRunner {
                 state.withLock { $0.answers[flight] = answer }
                 if entries.count > 1, first.isKeyed {
                     verdict = await judge(shared: entries, flight, answer)
-                } else if answer.touched == 0 {
-                    verdict = await judge(untouched: first, flight, response.status)
+                } else if answer.touched == 0 || !answer.unmet.isEmpty {
+                    verdict = await judge(first, flight, answer, response.status)
                 }
             }
             noteRetryAfter(verdict)
@@ -381,8 +381,9 @@ extension QueueRunner {
         var done = Set(entries.filter { answer.byID[$0.id]?.isEmpty == false }.map(\.id))
         let untouched = entries.filter { !done.contains($0.id) }
         var gone: [RowKey] = []
-        if !untouched.isEmpty, case .delete = entries[0].operation, let there = await rows(of: untouched) {
-            for entry in untouched where entry.rowKeys.allSatisfy({ !there.contains($0) }) {
+        if !untouched.isEmpty, case .delete = entries[0].operation, let left = try? await lookup.keysLeft(by: untouched)
+        {
+            for entry in untouched where entry.rowKeys.allSatisfy({ !left.contains($0) }) {
                 done.insert(entry.id)
                 gone += entry.rowKeys
             }
@@ -396,26 +397,15 @@ extension QueueRunner {
         return done.count == entries.count ? .delivered : .partly(done)
     }
 
-    /// The keys of those rows of these writes that are to be seen; nil when the server could not be asked.
-    private func rows(of entries: [QueueEntry]) async -> Set<RowKey>? {
-        let facts = context.tables(entries[0].table)
-        let credentials = context.credentials(generation: handle.generation)
-        guard credentials.isSettled,
-            let request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns),
-            let response = try? await context.gateway.read(request, as: credentials, while: isStillOwner),
-            let answer = try? AnswerRows(response, to: request, keyColumns: facts.keyColumns)
-        else { return nil }
-        return Set(answer.rows.compactMap(\.key))
-    }
-
-    /// What it means that a write touched no row. An update by key of a row that is not there did not do its work, unless it
-    /// did it before and its conditions hold no more. A delete did not when the row is still to be seen: row level
-    /// security hides its refusals so.
-    private func judge(untouched entry: QueueEntry, _ flight: Int, _ status: Int) async -> AnswerVerdict {
+    /// What it means that a write did not touch the rows it names. An update by key of a row that is not there did not do its
+    /// work, unless it did it before and its conditions hold no more.
+    private func judge(
+        _ entry: QueueEntry, _ flight: Int, _ answer: FlightAnswer, _ status: Int
+    ) async -> AnswerVerdict {
         guard !entry.rowKeys.isEmpty else { return .delivered }
         switch entry.operation {
         case .insert, .upsert: return .delivered
-        case .delete: return await serverRow(of: entry) == nil ? .delivered : .refused(.noRowMatched(status: status))
+        case .delete: return await judge(delete: entry, flight, answer, status)
         case .update:
             let keyColumns = context.tables(entry.table).keyColumns
             guard case .moves(let moves) = entry.keyChange(keyColumns: keyColumns), let move = moves.first,
@@ -423,7 +413,7 @@ extension QueueRunner {
             else { return .matchedNothing(.noRowMatched(status: status)) }
             // Its earlier self is known by the key it gave the row.
             do {
-                guard let row = try await row(of: request, context.tables(entry.table)) else {
+                guard let row = try await lookup.row(of: request, context.tables(entry.table)) else {
                     return .refused(.noRowMatched(status: status))
                 }
                 state.withLock { state in
@@ -435,6 +425,27 @@ extension QueueRunner {
                 // The lists are fetched again then.
             }
             return .matchedNothing(.noRowMatched(status: status))
+        }
+    }
+
+    /// What became of the rows that a delete names and did not meet. Those that were gone before are gone all the same. Those
+    /// that are still to be seen were not deleted: a condition did not hold, or row level security hides its refusal.
+    private func judge(
+        delete entry: QueueEntry, _ flight: Int, _ answer: FlightAnswer, _ status: Int
+    ) async -> AnswerVerdict {
+        do {
+            // Where it cannot be told, the lists that show the rows are fetched again.
+            guard let left = try await lookup.keysLeft(by: [entry]) else { return .delivered }
+            if answer.touched == 0, !left.isEmpty { return .refused(.noRowMatched(status: status)) }
+            state.withLock { state in
+                guard case .deleted(let keys)? = state.answers[flight]?.rows else { return }
+                state.answers[flight]?.rows = .deleted(keys + answer.unmet.filter { !left.contains($0) })
+                state.answers[flight]?.unmet = []
+            }
+            return .delivered
+        } catch {
+            // A delete may be repeated, and then the rows are looked for again.
+            return answer.touched == 0 ? .unavailable(retryAfter: nil, mayHaveBeenHandled: true) : .delivered
         }
     }
 
@@ -453,7 +464,7 @@ extension QueueRunner {
                 guard let key = entry.rowKeys.first,
                     let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns)
                 else { continue }
-                guard let row = try await row(of: request, facts) else {
+                guard let row = try await lookup.row(of: request, facts) else {
                     // It may be written and not be read. Nobody else can have made a row of a key that was made here.
                     let isAlone = entries.count == 1 ? entry.table.name : nil
                     if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns, tableOfTheOnlyRow: isAlone) {
@@ -489,7 +500,7 @@ extension QueueRunner {
             let answer = state.withLock { $0.answers[flight] }
             // Without them the app took them out, or cleared everything, while the answer was on its way.
             if let first = entries.first {
-                let effect = DeliveryEffect(answer?.rows ?? .untold, former: answer?.former ?? [])
+                let effect = answer?.effect ?? DeliveryEffect(.untold)
                 let context = context
                 try await handle.vault.settle(
                     ids, table: first.table, rows: answer?.byID ?? [:], keys: effect.keys
@@ -546,19 +557,10 @@ extension QueueRunner {
         let facts = context.tables(entry.table)
         guard let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns) else { return nil }
         do {
-            return try await row(of: request, facts)
+            return try await lookup.row(of: request, facts)
         } catch {
             return nil
         }
-    }
-
-    /// The one row of a request as the queue's owner sees it.
-    private func row(of request: TableRequest, _ facts: TableFacts) async throws -> RawJSON? {
-        let credentials = context.credentials(generation: handle.generation)
-        // Without a session row level security would show nothing, and that would read as a row that is not there.
-        guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
-        let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
-        return try AnswerRows(response, to: request, keyColumns: facts.keyColumns).all().first
     }
 }
 

@@ -103,11 +103,18 @@ extension [QueueEntry] {
 }
 
 extension TableRequest {
-    /// The request for the rows of these writes, which name them by their keys alone.
+    /// The request for the keys of the rows that these updates or deletes name; nil where they do not name them plainly.
     package static func rows(of entries: [QueueEntry], keyColumns: [String]) -> TableRequest? {
         guard let first = entries.first, let column = keyColumns.first else { return nil }
-        var request = TableRequest(schema: first.table.schema, table: first.table.name)
-        request.append(column, entries.keyList)
+        var request = TableRequest(
+            schema: first.table.schema, table: first.table.name,
+            columns: keyColumns.map(WireText.columnName).joined(separator: ","))
+        if entries.count > 1 {
+            request.append(WireText.columnName(column), entries.keyList)
+        } else {
+            guard let filters = first.namingFilters(keyColumns: keyColumns) else { return nil }
+            for filter in filters { request.append(filter.name, filter.value) }
+        }
         return request
     }
 
@@ -152,16 +159,34 @@ extension TableRequest {
 }
 
 extension [QueueEntry.Filter] {
-    /// The value an `eq` on a column asks for; a name may stand in quotes.
+    /// The value an `eq` on a column asks for.
     fileprivate func pinnedText(of column: String) -> String? {
-        first { filter in
-            guard filter.value.hasPrefix("eq."), let path = ColumnPath(parsing: filter.name) else { return false }
-            return path.embeds.isEmpty && path.steps.isEmpty && WireText.areSame(path.column, column)
-        }.map { String($0.value.dropFirst("eq.".count)) }
+        first { $0.isOn(column) && $0.value.hasPrefix("eq.") }.map { String($0.value.dropFirst("eq.".count)) }
+    }
+}
+
+extension QueueEntry.Filter {
+    /// Whether it is about this column; a name may stand in quotes.
+    fileprivate func isOn(_ column: String) -> Bool {
+        guard let path = ColumnPath(parsing: name) else { return false }
+        return path.embeds.isEmpty && path.steps.isEmpty && WireText.areSame(path.column, column)
     }
 }
 
 extension QueueEntry {
+    /// Those of an update's or delete's filters that name its rows; nil where that takes others too.
+    fileprivate func namingFilters(keyColumns: [String]) -> [Filter]? {
+        let all: [Filter]
+        switch operation {
+        case .update(_, let filters), .delete(let filters): all = filters
+        case .insert, .upsert: return nil
+        }
+        let naming = keyColumns.compactMap { column in
+            all.first { $0.isOn(column) && ($0.value.hasPrefix("eq.") || $0.value.hasPrefix("in.")) }
+        }
+        return FilterExpression(filters: naming.items).pinnedKeys(keyColumns: keyColumns) == rowKeys ? naming : nil
+    }
+
     /// Whether a row found under this insert's key is the one this insert made: certain when the key was minted here,
     /// else judged by what the insert said of the row.
     package func isAuthor(of row: RawJSON) -> Bool {

@@ -91,4 +91,24 @@ import Testing
         #expect(try edit(shape(columns: "*,lists(*)"), written, present: #"{"id":"a"}"#) == "stale")
         #expect(try edit(shape(columns: "*,lists(*)"), written, present: nil) == "stale")
     }
+
+    /// The words for a list that shows some keys, whose rows hold nothing else.
+    private func edit(_ effect: DeliveryEffect, present: String...) throws -> String {
+        let rows = try present.map { (RowKey(text: $0), try json(#"{"id":"\#($0)"}"#)) }
+        let edit = effect.edit(of: shape(), present: Dictionary(uniqueKeysWithValues: rows))
+        return (edit.removed.map { "remove \($0)" } + (edit.becomesStale ? ["stale"] : [])).joined(separator: ", ")
+    }
+
+    @Test func aListThatShowsWhatADeleteDidNotMeetMayBeWrong() throws {
+        let effect = DeliveryEffect(.deleted([RowKey(text: "a")]), unmet: [RowKey(text: "b")])
+        #expect(effect.keys.map(\.text) == ["a", "b"])
+        #expect(try edit(effect, present: "a", "b") == "remove a, stale")
+        #expect(try edit(effect, present: "a") == "remove a")
+    }
+
+    @Test func aListWithoutARowThatWasThereBeforeMayLackIt() throws {
+        let effect = DeliveryEffect(.written([:]), ignored: [RowKey(text: "a")])
+        #expect(try edit(effect, present: "a") == "")
+        #expect(try edit(effect) == "stale")
+    }
 }

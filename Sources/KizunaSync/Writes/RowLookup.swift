@@ -1,0 +1,51 @@
+internal import KizunaCore
+internal import KizunaPostgREST
+internal import KizunaStore
+
+/// Looks for the rows that queued writes name, as the queue's owner sees them, to find out what became of the writes.
+struct RowLookup: Sendable {
+    let context: any ReadContext
+    let generation: Int
+
+    /// The one row of a request. One that may not be read is as good as none: row level security would hide it.
+    func row(of request: TableRequest, _ facts: TableFacts) async throws -> RawJSON? {
+        try await answer(to: request, facts)?.all().first
+    }
+
+    /// The keys of those rows that deletes name and that are still there; nil where the deletes do not name them plainly,
+    /// or the server gave some of them only.
+    func keysLeft(by entries: [QueueEntry]) async throws -> Set<RowKey>? {
+        let facts = context.tables(entries[0].table)
+        guard var request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns) else { return nil }
+        request.count = .exact
+        guard let answer = try await answer(to: request, facts) else { return [] }
+        return answer.isComplete ? Set(answer.rows.compactMap(\.key)) : nil
+    }
+
+    /// Nil where the owner may not read the table.
+    private func answer(to request: TableRequest, _ facts: TableFacts) async throws -> AnswerRows? {
+        let credentials = context.credentials(generation: generation)
+        // Without a session row level security would show nothing, and that would read as a row that is not there.
+        guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
+        do {
+            let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
+            return try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
+        } catch let failure as Gateway.ReadFailure where failure.isForGood {
+            return nil
+        }
+    }
+
+    @Sendable private func isStillOwner() -> Bool { context.credentials(generation: generation).isSettled }
+}
+
+extension Gateway.ReadFailure {
+    /// Whether it is PostgREST's own refusal, which asking again does not change.
+    fileprivate var isForGood: Bool {
+        guard rejectedToken == nil, let server = error.server, let code = server.code else { return false }
+        switch server.status {
+        case 401: return code == "42501"
+        case 408, 425, 429: return false
+        default: return (400..<500).contains(server.status)
+        }
+    }
+}
