@@ -38,6 +38,8 @@ package struct SelectList: Sendable, Hashable {
 
     package private(set) var selected: SelectedColumns
     package private(set) var embeds: [Embed] = []
+    /// The plain columns that are named, also beside a star.
+    package private(set) var named: [SelectedColumn] = []
 
     package init(parsing text: String) {
         guard !text.isEmpty else {
@@ -60,6 +62,7 @@ package struct SelectList: Sendable, Hashable {
                 isFollowable = false
             }
         }
+        named = columns
         if hasStar, columns.contains(where: { !WireText.areSame($0.name, $0.column) }) { isFollowable = false }
         selected = !isFollowable ? .notFollowable : hasStar ? .all : .list(columns)
     }

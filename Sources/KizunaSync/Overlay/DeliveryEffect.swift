@@ -88,6 +88,12 @@ package struct DeliveryEffect: Sendable {
         case .unknown:
             if !isDecidedAlike { edit.becomesStale = true }
         }
+        guard list.isWhole(row) else {
+            // A column that a function computes did not come back: what it says now is not known.
+            edit.replaced.append(.init(key: key, json: list.merged(before, with: (try? row.objectMembers()) ?? [])))
+            edit.becomesStale = true
+            return
+        }
         edit.replaced.append(.init(key: key, json: list.projected(row)))
         // The row may have another place now.
         if !list.keepsPlace(known, row) { edit.becomesStale = true }
@@ -97,8 +103,11 @@ package struct DeliveryEffect: Sendable {
         let truth = list.admits(row)
         guard truth.isAdmitted != false else { return }
         // Where the row belongs is known only in an unordered, unlimited list that certainly admits it.
-        if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable { edit.becomesStale = true }
-        guard list.isFollowable, !list.beginsFurtherDown else { return }
+        let isWhole = list.isWhole(row)
+        if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable || !isWhole {
+            edit.becomesStale = true
+        }
+        guard list.isFollowable, isWhole, !list.beginsFurtherDown else { return }
         edit.appended.append(.init(key: key, json: list.projected(row)))
     }
 }

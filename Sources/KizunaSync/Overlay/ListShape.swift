@@ -10,6 +10,8 @@ package struct ListShape: Sendable {
     package let keyColumns: [String]
     private let filter: CompiledFilter
     private let columns: SelectedColumns
+    /// The columns the request names, besides all those of the table.
+    private let namedColumns: Set<String>
     /// The order's columns, nil where a term is no plain column; then no row's place can be followed.
     private let orderColumns: [String]?
     /// Columns the request's filters and order read.
@@ -25,7 +27,9 @@ package struct ListShape: Sendable {
         table = TableID(schema: request.schema, name: request.table)
         let expression = FilterExpression(request)
         filter = expression.compiled(for: types)
-        columns = request.selectedColumns
+        let select = request.selectList
+        columns = select.selected
+        namedColumns = Set(select.named.map(\.column))
         orderColumns = request.orderColumns
         decidingColumns = expression.columns.union(orderColumns ?? [])
         isOrdered = orderColumns?.isEmpty != true
@@ -57,6 +61,13 @@ package struct ListShape: Sendable {
     /// Whether a row of the answer can be made from the table's own columns.
     package var isFollowable: Bool {
         if case .notFollowable = columns { false } else { true }
+    }
+
+    /// Whether a row of the table carries every column the request names. One that a function computes comes with a read
+    /// that asks for it, and not with the answer to a write.
+    package func isWhole(_ row: RawJSON) -> Bool {
+        guard !namedColumns.isEmpty else { return true }
+        return namedColumns.isSubset(of: ((try? row.objectMembers()) ?? []).map(\.name))
     }
 
     /// A whole row as the request would answer it; a column the row does not carry becomes null, so that optional

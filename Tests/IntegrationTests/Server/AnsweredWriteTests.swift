@@ -87,4 +87,35 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: ["id,title,shout", "*,shout", "id,title,loud:shout"])
+    func aComputedColumnOutlivesAWrite(_ columns: String) async throws {
+        let sql = """
+            CREATE TABLE notes (id text PRIMARY KEY, title text NOT NULL);
+            CREATE FUNCTION shout(notes) RETURNS text LANGUAGE sql STABLE AS 'SELECT upper($1.title)';
+            """
+        try await SharedCluster.withBackend(sql) { backend in
+            let device = try await Device(backend)
+            try await device.notes.insert([Note(id: "a", title: "one"), Note(id: "b", title: "two")]).delivered()
+            let stored = device.notes.select(columns, as: [[String: String]].self, readStrategy: .cacheOnly).order("id")
+            let fetched = device.notes.select(columns, as: [[String: String]].self, readStrategy: .networkOnly)
+                .order("id")
+            let name = columns.contains("loud") ? "loud" : "shout"
+            _ = try await fetched.execute()
+            try await device.notes.update(["title": "new"]).eq("id", value: "a").execute().delivered()
+            try await device.notes.insert(Note(id: "c", title: "three")).delivered()
+            // What the function says now, only a read can tell.
+            let shown = try await stored.execute().result
+            #expect(
+                shown == [
+                    ["id": "a", "title": "new", name: "ONE"], ["id": "b", "title": "two", name: "TWO"],
+                ])
+            for try await live in device.notes.selectAsSequence(columns, as: [[String: String]].self).order("id")
+            where !live.isFromCache {
+                #expect(live.result?.map { $0[name] } == ["NEW", "TWO", "THREE"])
+                break
+            }
+            await device.client.close()
+        }
+    }
 }

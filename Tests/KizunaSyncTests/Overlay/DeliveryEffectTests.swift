@@ -111,4 +111,16 @@ import Testing
         #expect(try edit(effect, present: "a") == "")
         #expect(try edit(effect) == "stale")
     }
+
+    @Test func aColumnThatDidNotComeBackStaysUntilTheListIsFetched() throws {
+        let row = try json(#"{"id":"a","title":"new"}"#)
+        let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
+        let before = #"{"id":"a","title":"old","shout":"OLD"}"#
+        let after = #"{"id":"a","title":"new","shout":"OLD"}"#
+        for columns in ["id,title,shout", "*,shout"] {
+            #expect(try edit(shape(columns: columns), written, present: before) == "replace \(after), stale")
+            #expect(try edit(shape(columns: columns), written, present: nil) == "stale")
+        }
+        #expect(try edit(shape(columns: "*,title"), written, present: before) == "replace \(row.text)")
+    }
 }
