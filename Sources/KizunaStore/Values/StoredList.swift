@@ -162,7 +162,8 @@ package struct VaultChange: Sendable {
     }
 
     package var queued: [QueueEntry] = []
-    /// By table: cached rows, of whatever list, that carry a key of the queued writes.
+    /// By table: cached rows, of whatever list, that carry a key of the queued writes, and rows the server sent back for
+    /// delivered ones while others wait.
     package var known: [TableID: [RowKey: RawJSON]] = [:]
     /// Entries that stay, with new bookkeeping.
     package var updated: [QueueEntry] = []

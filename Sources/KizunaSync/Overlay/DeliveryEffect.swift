@@ -29,6 +29,11 @@ package struct DeliveryEffect: Sendable {
         self.ignored = ignored
     }
 
+    /// The rows the server sent back.
+    package var written: [RowKey: RawJSON] {
+        if case .written(let rows) = rows { rows } else { [:] }
+    }
+
     /// The keys whose present rows the edit has to be told.
     package var keys: [RowKey] {
         switch rows {

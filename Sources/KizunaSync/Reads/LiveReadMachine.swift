@@ -122,7 +122,7 @@ package struct LiveReadMachine: Sendable {
         let queued = change.queued.filter { $0.table == shape.table }
         consequence.mayShow = renewal != nil || !queued.isEmpty
         if consequence.mayShow {
-            learn(change.known[shape.table] ?? [:])
+            learn(change.known[shape.table] ?? [:], queued: queued)
             renew(renewal, queued: queued)
         }
         if isBehind != wasBehind { consequence.mayShow = true }
@@ -192,7 +192,10 @@ package struct LiveReadMachine: Sendable {
         if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
     }
 
-    private mutating func learn(_ rows: [RowKey: RawJSON]) {
+    /// Takes in those of the rows that a write which waits, or has just been queued, may change.
+    private mutating func learn(_ rows: [RowKey: RawJSON], queued: [QueueEntry]) {
+        var rows = rows
+        if queued.isEmpty, roaming.isEmpty { rows = rows.filter { !pending.naming([$0.key]).isEmpty } }
         guard !rows.isEmpty else { return }
         known.merge(rows) { $1 }
         fold.learn(rows)

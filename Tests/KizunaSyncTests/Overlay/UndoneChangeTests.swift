@@ -36,3 +36,25 @@ import Testing
         }
     }
 }
+
+extension UndoneChangeTests {
+    /// The first of two changes is delivered; a list that shows the row because of the second one shows the first one too.
+    @Test func aDeliveredChangeDoesNotFlickerBackWhereALaterOneShowsTheRow() throws {
+        try ReadScene.run(.init(rows: Self.rows)) { scene in
+            let (all, done) = (scene.watch(scene.tasks()), scene.watch(Self.list(scene, done: true)))
+            await scene.simulation.advance(by: .seconds(1))
+            try await scene.client.disableNetwork()
+            let task = scene.client.from("tasks")
+            try await task.update(["title": "new"]).eq("id", value: "a").execute()
+            try await task.update(["done": true]).eq("id", value: "a").execute()
+            await scene.simulation.settle()
+            let before = done.emissions.count
+            try await scene.client.enableNetwork()
+            await scene.simulation.advance(by: .seconds(1))
+            for emission in done.emissions[(before - 1)...] {
+                #expect(emission.result?.first { $0.id == "a" }?.title == "new", "\(emission.line)")
+            }
+            #expect(all.emissions.last?.result?.first?.title == "new")
+        }
+    }
+}
