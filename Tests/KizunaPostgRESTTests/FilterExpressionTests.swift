@@ -194,9 +194,28 @@ import Testing
         ] {
             #expect(keys(tasks.eq("id", value: text)) == nil, Comment(rawValue: text))
         }
+        for text in ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "507f1f77bcf86cd799439011", "-NcQ7cD_mT0rjZt8pLqa"] {
+            #expect(keys(tasks.eq("id", value: text)) == [text])
+        }
+        for text in [
+            "20240101T120000PST", "20240101T120000123456Z", "1234567890123456789e20", "0xabcdefabcdefabcdefabcdef",
+            "1year2months3days4hours:5",
+        ] {
+            #expect(keys(tasks.eq("id", value: text)) == nil, Comment(rawValue: text))
+        }
         #expect(keys(tasks.or("id.eq.5,id.eq.6")) == nil)
         #expect(keys(tasks.not("id", operator: .eq, value: 5)) == nil)
         #expect(keys(tasks.gt("id", value: 5)) == nil)
         #expect(keys(tasks) == nil)
+    }
+
+    @Test func aColumnOfTextsPinsWhateverIsAskedFor() {
+        let types = TableTypes(columns: ["id": .text, "n": .int4])
+        for text in ["05", "2024-01-01", " a", "{a}", "", "a0eebc999c0b4ef8bb6d6bb9bd380a11"] {
+            let expression = FilterExpression(tasks.eq("id", value: text).request)
+            #expect(expression.pinnedKeys(keyColumns: ["id"], types: types)?.map(\.text) == [text])
+            let other = FilterExpression(tasks.eq("n", value: text).request)
+            #expect(other.pinnedKeys(keyColumns: ["n"], types: types) == nil)
+        }
     }
 }

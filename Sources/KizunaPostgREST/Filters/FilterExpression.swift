@@ -42,13 +42,17 @@ package struct FilterExpression: Sendable, Hashable {
     /// The primary keys `eq` and `in` on the key columns leave, nil where they leave others.
     ///
     /// Further filters can only take rows away. A text that the server might read as a differently spelled key (`05`,
-    /// a UUID in braces) gives nil: then the filter has to be evaluated row by row.
-    package func pinnedKeys(keyColumns: [String]) -> [RowKey]? {
+    /// a UUID in braces) gives nil, unless its column is known to hold texts: then the filter has to be evaluated row by
+    /// row.
+    package func pinnedKeys(keyColumns: [String], types: TableTypes = TableTypes()) -> [RowKey]? {
         var rows: [[String]] = [[]]
         for column in keyColumns {
-            guard let texts = pinnedTexts(of: column), texts.allSatisfy(Self.isPlainKeyText),
-                rows.count * texts.count <= 10_000
-            else { return nil }
+            guard let texts = pinnedTexts(of: column), rows.count * texts.count <= 10_000 else { return nil }
+            if case .text? = types.columns[column]?.kind {
+                // A text is itself and nothing else.
+            } else {
+                guard texts.allSatisfy(Self.isPlainKeyText) else { return nil }
+            }
             rows = rows.flatMap { row in texts.map { row + [$0] } }
         }
         return keyColumns.isEmpty ? nil : rows.map(RowKey.init(components:))
@@ -79,9 +83,24 @@ package struct FilterExpression: Sendable, Hashable {
         guard let first = text.utf8.first, WireText.areSame(WireCursor.trimmed(text), text) else { return false }
         if UUIDText.bytes(text) != nil { return text.utf8.count == 36 && first != UInt8(ascii: "{") }
         if DecimalText.isDigit(first) || first == UInt8(ascii: "-") {
-            return Int64(text).map { "\($0)" == text } ?? false
+            return Int64(text).map { "\($0)" == text } ?? isRandomWord(text)
         }
         return first != UInt8(ascii: "+") && first != UInt8(ascii: "{") && first != UInt8(ascii: ".")
+    }
+
+    /// Whether it is a key such as ULID and other makers of random words give: too long, and with too many letters, for a
+    /// number, a date, a time or an interval that begins with a digit.
+    private static func isRandomWord(_ text: String) -> Bool {
+        var letters = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): letters += 1
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): break
+            default: return false
+            }
+        }
+        let isOfOtherBase = text.dropFirst().first.map { "xXoObB".contains($0) } ?? false
+        return text.utf8.count >= 20 && letters >= 5 && !isOfOtherBase
     }
 
     private func forEachNode(_ body: (FilterNode) -> Void) {

@@ -61,8 +61,9 @@ extension Engine {
     ) throws(SyncError) -> QueueEntry {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
         let condition = FilterExpression(filters: filters)
-        let keyColumns = tables(table).keyColumns
-        let keys = condition.pinnedKeys(keyColumns: keyColumns) ?? []
+        let facts = tables(table)
+        let keyColumns = facts.keyColumns
+        let keys = condition.pinnedKeys(keyColumns: keyColumns, types: facts.types) ?? []
         var entry = QueueEntry(
             id: mintedID(), table: table, operation: operation, rowKeys: keys, group: group,
             createdAt: environment.wallClock())

@@ -16,7 +16,9 @@ struct RowLookup: Sendable {
     /// or the server gave some of them only.
     func keysLeft(by entries: [QueueEntry]) async throws -> Set<RowKey>? {
         let facts = context.tables(entries[0].table)
-        guard var request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns) else { return nil }
+        guard var request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns, types: facts.types) else {
+            return nil
+        }
         request.count = .exact
         guard let answer = try await answer(to: request, facts) else { return [] }
         return answer.isComplete ? Set(answer.rows.compactMap(\.key)) : nil

@@ -104,7 +104,7 @@ extension [QueueEntry] {
 
 extension TableRequest {
     /// The request for the keys of the rows that these updates or deletes name; nil where they do not name them plainly.
-    package static func rows(of entries: [QueueEntry], keyColumns: [String]) -> TableRequest? {
+    package static func rows(of entries: [QueueEntry], keyColumns: [String], types: TableTypes) -> TableRequest? {
         guard let first = entries.first, let column = keyColumns.first else { return nil }
         var request = TableRequest(
             schema: first.table.schema, table: first.table.name,
@@ -112,7 +112,7 @@ extension TableRequest {
         if entries.count > 1 {
             request.append(WireText.columnName(column), entries.keyList)
         } else {
-            guard let filters = first.namingFilters(keyColumns: keyColumns) else { return nil }
+            guard let filters = first.namingFilters(keyColumns, types) else { return nil }
             for filter in filters { request.append(filter.name, filter.value) }
         }
         return request
@@ -175,7 +175,7 @@ extension QueueEntry.Filter {
 
 extension QueueEntry {
     /// Those of an update's or delete's filters that name its rows; nil where that takes others too.
-    fileprivate func namingFilters(keyColumns: [String]) -> [Filter]? {
+    fileprivate func namingFilters(_ keyColumns: [String], _ types: TableTypes) -> [Filter]? {
         let all: [Filter]
         switch operation {
         case .update(_, let filters), .delete(let filters): all = filters
@@ -184,7 +184,8 @@ extension QueueEntry {
         let naming = keyColumns.compactMap { column in
             all.first { $0.isOn(column) && ($0.value.hasPrefix("eq.") || $0.value.hasPrefix("in.")) }
         }
-        return FilterExpression(filters: naming.items).pinnedKeys(keyColumns: keyColumns) == rowKeys ? naming : nil
+        let pinned = FilterExpression(filters: naming.items).pinnedKeys(keyColumns: keyColumns, types: types)
+        return pinned == rowKeys ? naming : nil
     }
 
     /// Whether a row found under this insert's key is the one this insert made: certain when the key was minted here,

@@ -144,4 +144,19 @@ import Testing
             #expect(rejected.map(\.dependsOn) == [nil, receipt.mutationIDs[1]])
         }
     }
+
+    /// A key that begins with a digit, as half of all random ones do, is a key all the same.
+    @Test(arguments: ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "507f1f77bcf86cd799439011"])
+    func aWriteNamesRowsOfWhateverKey(_ key: String) throws {
+        try Simulation.run { simulation in
+            let server = SimulatedServer(simulation, tables: [SimulatedTable("things")])
+            let network = ScriptedTransport(simulation)
+            network.serve(server)
+            let client = try await simulation.makeClient(network)
+            let receipt = try await client.from("things").update(["title": "x"]).eq("id", value: key).execute()
+            #expect(receipt.rowIDs == [key])
+            let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            #expect(error?.server?.code == ServerFailure.noRowMatchedCode)
+        }
+    }
 }
