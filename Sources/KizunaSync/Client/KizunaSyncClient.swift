@@ -89,10 +89,12 @@ public final class KizunaSyncClient: Sendable {
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
     ///
     /// A slow reader gets the newest list. Ends when the client closes; throws when the store cannot be read.
-    public func pendingMutations(table: String) -> KizunaStateSequence<[PendingMutation]> {
+    public func pendingMutations(
+        table: String, schema: String = "public"
+    ) -> KizunaStateSequence<[PendingMutation]> {
         KizunaStateSequence { [self] in
             let engine = try engine()
-            let written = TableID(name: table)
+            let written = TableID(schema: schema, name: table)
             let feed = PendingFeed(table: written, keyColumns: engine.tables(written).keyColumns)
             let id = try engine.addFeed(feed)
             if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }

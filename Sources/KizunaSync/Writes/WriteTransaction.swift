@@ -22,8 +22,10 @@ public final class WriteTransaction: Sendable {
     ///
     /// - Throws: `SyncError` with code `notQueueable`; nothing of the whole transaction is queued then.
     @discardableResult
-    public func insert(_ row: some Encodable & Sendable, into table: String) throws -> [String] {
-        try add(row, to: table, upsert: nil)
+    public func insert(
+        _ row: some Encodable & Sendable, into table: String, schema: String = "public"
+    ) throws -> [String] {
+        try add(row, to: TableID(schema: schema, name: table), upsert: nil)
     }
 
     /// Adds a row, or changes the one that has its key. Returns the primary keys.
@@ -31,9 +33,12 @@ public final class WriteTransaction: Sendable {
     /// - Throws: `SyncError` with code `notQueueable`; nothing of the whole transaction is queued then.
     @discardableResult
     public func upsert(
-        _ row: some Encodable & Sendable, into table: String, onConflict: String? = nil, ignoreDuplicates: Bool = false
+        _ row: some Encodable & Sendable, into table: String, schema: String = "public", onConflict: String? = nil,
+        ignoreDuplicates: Bool = false
     ) throws -> [String] {
-        try add(row, to: table, upsert: UpsertRule(onConflict: onConflict, ignoresDuplicates: ignoreDuplicates))
+        try add(
+            row, to: TableID(schema: schema, name: table),
+            upsert: UpsertRule(onConflict: onConflict, ignoresDuplicates: ignoreDuplicates))
     }
 
     /// Changes the rows that match.
@@ -42,21 +47,24 @@ public final class WriteTransaction: Sendable {
     ///
     /// - Throws: `SyncError`: `unfilteredWrite`, `notQueueable`; nothing of the whole transaction is queued then.
     public func update(
-        _ table: String, _ values: some Encodable & Sendable, where filter: (FilteredWrite) -> FilteredWrite
+        _ table: String, schema: String = "public", _ values: some Encodable & Sendable,
+        where filter: (FilteredWrite) -> FilteredWrite
     ) throws {
-        try add(filter(client.from(table).update(values)))
+        try add(filter(client.from(table, schema: schema).update(values)))
     }
 
     /// Removes the rows that match.
     ///
     /// - Throws: `SyncError`: `unfilteredWrite`, `notQueueable`; nothing of the whole transaction is queued then.
-    public func delete(_ table: String, where filter: (FilteredWrite) -> FilteredWrite) throws {
-        try add(filter(client.from(table).delete()))
+    public func delete(
+        _ table: String, schema: String = "public", where filter: (FilteredWrite) -> FilteredWrite
+    ) throws {
+        try add(filter(client.from(table, schema: schema).delete()))
     }
 
-    private func add(_ row: some Encodable & Sendable, to table: String, upsert: UpsertRule?) throws -> [String] {
+    private func add(_ row: some Encodable & Sendable, to table: TableID, upsert: UpsertRule?) throws -> [String] {
         let made = try engine.entries(
-            inserting: RowEncoder.rows(row, table: table), into: TableID(name: table), upsert: upsert, group: group)
+            inserting: RowEncoder.rows(row, table: table.name), into: table, upsert: upsert, group: group)
         entries.withLock { $0 += made }
         return made.flatMap(\.rowKeys).map(\.text)
     }

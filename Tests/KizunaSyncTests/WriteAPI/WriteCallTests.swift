@@ -145,6 +145,34 @@ import Testing
         }
     }
 
+    @Test func aTransactionReachesEverySchema() throws {
+        try Simulation.run { simulation in
+            var table = SimulatedTable("logs", columns: ["id": .uuid, "line": .text])
+            table.schema = "audit"
+            let server = SimulatedServer(simulation, tables: [table])
+            let network = ScriptedTransport(simulation)
+            network.serve(server)
+            let client = try await simulation.makeClient(network) {
+                $0.tables = [KizunaTable("logs", schema: "audit", columns: ["id": .uuid, "line": .text])]
+            }
+            try await client.disableNetwork()
+            let receipt = try await client.write { tx in
+                let keys = try tx.insert([["line": "a"], ["line": "b"]], into: "logs", schema: "audit")
+                try tx.upsert(["id": keys[0], "line": "c"], into: "logs", schema: "audit")
+                try tx.update("logs", schema: "audit", ["line": "d"]) { $0.eq("id", value: keys[0]) }
+                try tx.delete("logs", schema: "audit") { $0.eq("id", value: keys[1]) }
+            }
+            let pending = client.pendingMutations(table: "logs", schema: "audit")
+            #expect(
+                try await WriteWorld.first(pending)?.map(\.operation) == [.insert, .insert, .upsert, .update, .delete])
+            #expect(try await WriteWorld.first(client.pendingMutations(table: "logs"))?.isEmpty == true)
+            try await client.enableNetwork()
+            try await receipt.delivered()
+            let rows = try await client.from("logs", schema: "audit").select(as: [[String: String]].self).execute()
+            #expect(rows.result?.map { $0["line"] } == ["d"])
+        }
+    }
+
     /// A key that begins with a digit, as half of all random ones do, is a key all the same.
     @Test(arguments: ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "507f1f77bcf86cd799439011"])
     func aWriteNamesRowsOfWhateverKey(_ key: String) throws {
