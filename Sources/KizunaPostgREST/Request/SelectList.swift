@@ -40,14 +40,16 @@ package struct SelectList: Sendable, Hashable {
     package private(set) var embeds: [Embed] = []
     /// The plain columns that are named, also beside a star.
     package private(set) var named: [SelectedColumn] = []
+    /// Whether all columns of the table are asked for.
+    package private(set) var hasStar = false
 
     package init(parsing text: String) {
         guard !text.isEmpty else {
             selected = .all
+            hasStar = true
             return
         }
         var columns: [SelectedColumn] = []
-        var hasStar = false
         var isFollowable = true
         for piece in WireSplit.topLevel(text, at: ",") {
             let item = WireCursor.trimmed(piece)

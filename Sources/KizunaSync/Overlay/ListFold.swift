@@ -185,6 +185,10 @@ package struct ListFold: Sendable {
 
     /// Lays one queued write over what is shown.
     package mutating func apply(_ entry: QueueEntry) {
+        if !shape.carriesKeys, hasBase, !base.isEmpty, !entry.rowKeys.isEmpty {
+            // Whether the row is among those that were asked for without their keys, and which it is, cannot be told.
+            if case .insert = entry.operation {} else { isInexact = true }
+        }
         switch entry.operation {
         case .insert(let row): insert(row, key: entry.rowKeys.first, ignoresDuplicates: false)
         case .upsert(let row, let onConflict, let ignoresDuplicates):

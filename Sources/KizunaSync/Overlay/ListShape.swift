@@ -8,6 +8,8 @@ package struct ListShape: Sendable {
     package let table: TableID
     package let types: TableTypes
     package let keyColumns: [String]
+    /// Whether the rows show the primary key under its own name, so that a write's row can be found among them.
+    package let carriesKeys: Bool
     private let filter: CompiledFilter
     private let columns: SelectedColumns
     /// The columns the request names, besides all those of the table.
@@ -30,6 +32,8 @@ package struct ListShape: Sendable {
         let select = request.selectList
         columns = select.selected
         namedColumns = Set(select.named.map(\.column))
+        carriesKeys =
+            select.hasStar || keyColumns.allSatisfy { select.named.contains(SelectedColumn(name: $0, column: $0)) }
         orderColumns = request.orderColumns
         decidingColumns = expression.columns.union(orderColumns ?? [])
         isOrdered = orderColumns?.isEmpty != true
@@ -45,12 +49,6 @@ package struct ListShape: Sendable {
     /// Whether a change leaves the row's place in the order as it is.
     package func keepsPlace(_ before: RawJSON, _ after: RawJSON) -> Bool {
         orderColumns?.allSatisfy { before.member($0) == after.member($0) } ?? false
-    }
-
-    /// Whether each answered row tells which row of the table it is. Where it does not, no write can be followed to it.
-    package var carriesKeys: Bool {
-        guard case .list(let list) = columns else { return true }
-        return keyColumns.allSatisfy { key in list.contains { $0.column == key && $0.name == key } }
     }
 
     /// Whether rows are answered as they are, so that an answered row and the table's row are the same text.

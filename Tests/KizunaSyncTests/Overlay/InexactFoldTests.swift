@@ -63,4 +63,24 @@ import Testing
         #expect(inserting.rows?.count == 2)
         #expect(!inserting.isInexact)
     }
+
+    @Test(arguments: ["title", "number:id,title", "title,comments(*)"])
+    func aListWithoutTheKeysCannotFollowAWriteThatNamesThem(_ columns: String) {
+        var request = TableRequest(schema: "public", table: "tasks")
+        request.columns = columns
+        let shape = ListShape(request: request, types: TableTypes(), keyColumns: ["id"])
+        var row = #"{"title":"one"}"#
+        if columns.hasPrefix("number") { row = #"{"number":"a","title":"one"}"# }
+        let stored = StoredRow(slot: 0, key: nil, json: Self.patch(row))
+        for operation in [
+            QueueEntry.Operation.update(patch: Self.patch(#"{"title":"two"}"#), filters: [Self.pinned]),
+            .delete(filters: [Self.pinned]),
+        ] {
+            var fold = ListFold(shape: shape, base: [stored])
+            fold.apply(Self.entry(operation, ["a"]))
+            #expect(fold.isInexact)
+        }
+        let edit = DeliveryEffect(.deleted([RowKey(text: "a")])).edit(of: shape, present: [:])
+        #expect(edit.becomesStale)
+    }
 }
