@@ -47,8 +47,8 @@ package struct Gateway: Sendable {
         var repeats = 0
         while true {
             let response = try await exchange(wire, table: request.table)
-            if response.status == 503 || response.status == 520, repeats < busyWaits.count {
-                try await environment.sleep(busyWaits[repeats])
+            if let wait = busyWait(response, repeats) {
+                try await environment.sleep(wait)
                 repeats += 1
                 guard isWanted() else { throw Self.unsettled(request) }
                 wire.headers.removeAll { $0.name == "X-Retry-Count" }
@@ -61,6 +61,17 @@ package struct Gateway: Sendable {
             return response
         }
     }
+
+    /// How long to wait before a busy server is asked again; nil where the answer stands. One that asks for a longer time than
+    /// such a repeat is ever put off is left alone by whoever asked.
+    private func busyWait(_ response: WireResponse, _ repeats: Int) -> Duration? {
+        guard response.status == 503 || response.status == 520, repeats < busyWaits.count else { return nil }
+        let asked = RetryAfter.duration(response.headers) ?? .zero
+        return asked > Self.longestBusyWait ? nil : max(asked, busyWaits[repeats])
+    }
+
+    /// The SDK's own cap on such a wait.
+    private static let longestBusyWait = Duration.seconds(30)
 
     /// Sends a write, if it leaves before that moment of the machine's clock, and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
     package func write(

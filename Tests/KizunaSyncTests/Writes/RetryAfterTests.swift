@@ -109,4 +109,17 @@ import Testing
             #expect(watch.lines.last == "[one, two] server @6.05 idle")
         }
     }
+
+    /// A busy server's own repeats of a read wait at least as long as it asks; where that is long, the schedule does.
+    @Test(
+        arguments: [(nil, [0, 1.05, 3.1, 7.15]), (3, [0, 3.05, 6.1, 10.15]), (45, [0, 45.05])] as [(Int?, [Double])])
+    func aBusyServerIsNotAskedSooner(seconds: Int?, times: [Double]) throws {
+        try ReadScene.run { scene in
+            scene.server.outage = SimulatedRefusal(503, code: "PGRST002", message: "busy", retryAfter: seconds)
+            let watch = scene.watch(scene.tasks())
+            await scene.simulation.advance(by: .milliseconds((times.last ?? 0) > 40 ? 45_060 : 10_160))
+            #expect(Array(scene.readTimes.prefix(4)) == times)
+            watch.cancel()
+        }
+    }
 }
