@@ -6,6 +6,9 @@ package struct AccessToken: Sendable, Equatable {
     package let text: String
     /// The `sub` claim: the user's id.
     package let userID: String
+    /// How long it holds from its making, where it says both; a difference of the server's own times, so that the device's clock
+    /// does not matter.
+    package let lifetime: Duration?
 
     /// Reads the claims of a token; a text that is no token with a subject is an error.
     package init(_ text: String) throws(SyncError) {
@@ -20,6 +23,13 @@ package struct AccessToken: Sendable, Equatable {
         }
         self.text = text
         userID = subject
+        lifetime = Self.lifetime(claims)
+    }
+
+    private static func lifetime(_ claims: RawJSON) -> Duration? {
+        func seconds(_ name: String) -> Double? { claims.member(name)?.scalarText.flatMap { Double($0) } }
+        guard let issued = seconds("iat"), let end = seconds("exp") else { return nil }
+        return .seconds(max(0, min(end - issued, 31_536_000)))
     }
 
     private static func decoded(_ part: Substring) -> [UInt8]? {

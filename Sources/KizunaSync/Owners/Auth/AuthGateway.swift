@@ -49,10 +49,21 @@ package struct AuthGateway: Sendable {
         guard (200..<300).contains(response.status) else {
             throw SyncError(
                 .server, "The auth server refused the request.",
-                server: ServerFailure(status: response.status, body: response.body),
+                server: Self.failure(response),
                 retryAfter: RetryAfter.duration(response.headers))
         }
         return response.body.isEmpty ? RawJSON(members: []) : try answer(response.body)
+    }
+
+    /// Auth servers of different ages word an error differently: `code` and `message`; a number as `code`, `error_code` and
+    /// `msg`; `error` and `error_description`.
+    private static func failure(_ response: WireResponse) -> ServerFailure {
+        let read = ServerFailure(status: response.status, body: response.body)
+        let body = try? RawJSON(validating: response.body)
+        func text(_ name: String) -> String? { body?.member(name)?.stringValue }
+        return ServerFailure(
+            status: response.status, code: read.code ?? text("error_code") ?? text("error"),
+            message: read.message ?? text("error_description"), details: read.details, hint: read.hint)
     }
 
     private func answer(_ body: [UInt8]) throws(SyncError) -> RawJSON {
@@ -69,22 +80,32 @@ package struct AuthGateway: Sendable {
 
     private func grant(_ answer: RawJSON) throws(SyncError) -> AuthGrant {
         guard let access = answer.member("access_token")?.stringValue,
-            let refresh = answer.member("refresh_token")?.stringValue,
-            let seconds = answer.member("expires_in")?.scalarText.flatMap({ Int($0) })
+            let refresh = answer.member("refresh_token")?.stringValue
         else { throw malformed }
         let token = try AccessToken(access)
+        let told = answer.member("expires_in")?.scalarText.flatMap { Double($0) }
         return AuthGrant(
             session: KizunaAuthSession(userID: token.userID, refreshToken: refresh), accessToken: access,
-            lifetime: .seconds(seconds))
+            lifetime: told.map(Self.lifetime) ?? token.lifetime ?? Self.commonLifetime)
     }
 }
 
+extension AuthGateway {
+    /// What Supabase's own servers give a token where neither the answer nor the token says.
+    private static let commonLifetime = Duration.seconds(3600)
+
+    /// A number of seconds as time; a year at most, so that no number can break a clock.
+    private static func lifetime(_ seconds: Double) -> Duration { .seconds(max(0, min(seconds, 31_536_000))) }
+}
+
 extension SyncError {
-    /// Whether the auth server said that the session is over, and not merely that it cannot be refreshed now.
-    var endsSession: Bool {
+    /// Whether the auth server, asked for a refresh, said that the session is over, and not merely that it cannot be refreshed now.
+    package var endsSession: Bool {
         switch server?.code {
         case "session_not_found", "session_expired", "refresh_token_not_found", "refresh_token_already_used",
-            "user_not_found", "user_banned":
+            "user_not_found", "user_banned",
+            // What older servers call all of these, in answer to a refresh.
+            "invalid_grant":
             true
         default: false
         }

@@ -193,8 +193,11 @@ public final class KizunaAuth: SessionSource {
         do {
             step(.refreshed(generation: generation, try await gateway.refresh(token)))
         } catch {
-            let isRefused = (error as? SyncError)?.endsSession ?? false
-            step(.refreshFailed(generation: generation, isRefused: isRefused, jitter: environment.randomFraction()))
+            let failure = error as? SyncError
+            step(
+                .refreshFailed(
+                    generation: generation, isRefused: failure?.endsSession ?? false,
+                    jitter: environment.randomFraction(), retryAfter: failure?.retryAfter))
         }
     }
 

@@ -16,6 +16,7 @@ internal import KizunaCore
 ///   only while no other sign-in and no sign-out was asked for after it.
 /// - S3: a failed refresh books its own next attempt.
 /// - S4: expiry is judged by time since receipt on the monotonic clock; the wall clock is never asked.
+/// - S5: refreshes that succeed are some seconds apart, however short the tokens' life.
 package struct SessionMachine: Sendable {
     package enum Event: Sendable {
         /// What the store holds; nil where it certainly holds none.
@@ -29,7 +30,8 @@ package struct SessionMachine: Sendable {
         case signedOut
         case refreshed(generation: Int, AuthGrant)
         /// No grant came; `isRefused` when the server said that the session is over.
-        case refreshFailed(generation: Int, isRefused: Bool, jitter: Double)
+        /// `retryAfter` is how long it asked to be left alone.
+        case refreshFailed(generation: Int, isRefused: Bool, jitter: Double, retryAfter: Duration? = nil)
         /// A token is wanted because the last one was not accepted.
         case tokenRejected
         case timerFired(timer: Int)
@@ -68,6 +70,13 @@ package struct SessionMachine: Sendable {
 
     /// A token is refreshed when this much of its life is left, or half its life if that is less.
     private static let margin = Duration.seconds(60)
+    /// A server whose tokens hold for no time at all is not asked more often; the refusal of such a token asks sooner.
+    private static let shortestWait = Duration.seconds(10)
+    private static let longestRetryAfter = Duration.seconds(600)
+
+    private static func wait(_ lifetime: Duration) -> Duration {
+        max(lifetime - margin, lifetime / 2, shortestWait)
+    }
 
     package init() {}
 
@@ -117,7 +126,7 @@ package struct SessionMachine: Sendable {
             }
             isRefreshing = false
             take(grant, &effects)
-        case .refreshFailed(let from, let isRefused, let jitter):
+        case .refreshFailed(let from, let isRefused, let jitter, let retryAfter):
             guard from == generation, isRefreshing else { return [] }
             isRefreshing = false
             effects.append(.answerWaiters(token: nil))
@@ -126,7 +135,7 @@ package struct SessionMachine: Sendable {
                 accessToken = nil
                 effects.append(.publish(.lost))
             } else {
-                retry(jitter, &effects)
+                retry(jitter, notBefore: retryAfter ?? .zero, &effects)
             }
         case .tokenRejected:
             guard phase == .held else { return [.answerWaiters(token: nil)] }
@@ -152,7 +161,7 @@ package struct SessionMachine: Sendable {
             .save(grant.session),
             .publish(.signedIn(userID: grant.session.userID, accessToken: grant.accessToken)),
             .answerWaiters(token: grant.accessToken),
-            .startTimer(timer: lastTimer, after: max(grant.lifetime - Self.margin, grant.lifetime / 2)),
+            .startTimer(timer: lastTimer, after: Self.wait(grant.lifetime)),
         ]
     }
 
@@ -163,13 +172,13 @@ package struct SessionMachine: Sendable {
         effects.append(.refresh(generation: generation, token: session.refreshToken))
     }
 
-    private mutating func retry(_ jitter: Double, _ effects: inout [Effect]) {
+    private mutating func retry(_ jitter: Double, notBefore floor: Duration = .zero, _ effects: inout [Effect]) {
         failures += 1
         cancelTimer(&effects)
         lastTimer += 1
         timer = lastTimer
         let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
-        effects.append(.startTimer(timer: lastTimer, after: wait))
+        effects.append(.startTimer(timer: lastTimer, after: max(wait, min(floor, Self.longestRetryAfter))))
     }
 
     private mutating func cancelTimer(_ effects: inout [Effect]) {
