@@ -176,12 +176,21 @@ struct AuthScene {
         let server = FakeAuthServer(simulation)
         self.server = server
         store = FakeAuthStore(user.map { server.kept($0) })
-        guard let url = URL(string: "https://project.example") else { throw FakeAuthStore.Locked() }
-        auth = KizunaAuth(
-            url: url, publishableKey: "key", store: store, transport: AuthWire(server: server),
-            environment: simulation.environment)
+        auth = try Self.auth(simulation, server, store)
         scene.network.allowed = Set(OwnerScene.users.map { Optional($0) } + [nil])
     }
+
+    private static func auth(
+        _ simulation: Simulation, _ server: FakeAuthServer, _ store: FakeAuthStore
+    ) throws -> KizunaAuth {
+        guard let url = URL(string: "https://project.example") else { throw FakeAuthStore.Locked() }
+        return KizunaAuth(
+            url: url, publishableKey: "publishable-secret", store: store, transport: AuthWire(server: server),
+            environment: simulation.environment)
+    }
+
+    /// The session as another process of the app has it, which keeps it in the same place.
+    func otherProcess() throws -> KizunaAuth { try Self.auth(scene.simulation, server, store) }
 
     func client(configure: (inout KizunaSyncConfiguration) -> Void = { _ in }) async throws -> KizunaSyncClient {
         try await scene.client { configuration in

@@ -137,6 +137,23 @@ import Testing
         }
     }
 
+    /// The server gives a new refresh token with each refresh, and takes an old one for stolen.
+    @Test func twoProcessesThatShareAStoreRefreshOneSession() throws {
+        try run(kept: "alice") { world in
+            let client = try await world.client()
+            await world.scene.simulation.advance(by: .seconds(100))
+            let other = try world.otherProcess()
+            var states = other.states().makeAsyncIterator()
+            await world.scene.simulation.advance(by: .seconds(8 * 3600))
+            #expect(world.server.refreshes.count > 16)
+            #expect(try await world.auth.freshToken() != nil)
+            #expect(try await other.freshToken() != nil)
+            #expect(other.userID == "alice")
+            _ = await states.next()
+            await client.close()
+        }
+    }
+
     @Test func aSlowStoreEndsOnTheNewestSession() throws {
         try run { world in
             _ = try await world.client()

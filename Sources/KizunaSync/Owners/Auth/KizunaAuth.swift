@@ -191,13 +191,28 @@ public final class KizunaAuth: SessionSource {
 
     private func refresh(_ generation: Int, _ token: String) async {
         do {
-            step(.refreshed(generation: generation, try await gateway.refresh(token)))
+            step(.refreshed(generation: generation, try await gateway.refresh(await newest(token))))
         } catch {
             let failure = error as? SyncError
             step(
                 .refreshFailed(
                     generation: generation, isRefused: failure?.endsSession ?? false,
                     jitter: environment.randomFraction(), retryAfter: failure?.retryAfter))
+        }
+    }
+
+    /// The refresh token to use: the kept one, where another process of the app that shares the store has refreshed the session
+    /// since. The server takes an old one for stolen and ends the session for all.
+    private func newest(_ held: String) async -> String {
+        let (userID, isKept) = state.withLock { ($0.machine.userID, !$0.isSaving) }
+        // What this process has not kept yet is newer than whatever is kept.
+        guard isKept else { return held }
+        do {
+            guard let kept = try await store.load(), kept.userID == userID else { return held }
+            return kept.refreshToken
+        } catch {
+            // Locked: the token at hand is the best there is.
+            return held
         }
     }
 
