@@ -211,6 +211,7 @@ package final class Engine: ReadContext {
     package func take(_ session: SessionState, generation: Int? = nil) throws(SyncError) {
         try ensureTakesTokens()
         owners?.take(session, generation: generation)
+        tokenSession?.note(session)
     }
 
     /// Throws where the session is the business of a session source.

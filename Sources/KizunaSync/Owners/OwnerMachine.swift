@@ -16,7 +16,8 @@ package import KizunaCore
 /// - O2: a session that is restoring, was lost, or has no token, never changes the owner.
 /// - O3: requests go out only when the session has settled as the open vault's owner.
 /// - O4: a token that was asked for counts only for the owner and generation it was asked for.
-/// - O5: rejections in a row ask for the next token after growing waits, so a server that accepts none is not hammered.
+/// - O5: rejections in a row ask for the next token after growing waits, so a server that accepts none is not hammered; a
+///   rejected token that is all there is goes out again once in more than a minute.
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
@@ -25,7 +26,7 @@ package struct OwnerMachine: Sendable {
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String, now: MonotonicInstant)
         /// The answer to `askForToken`, perhaps long after it: a token of this user.
-        case freshToken(generation: Int, userID: String, token: String)
+        case freshToken(generation: Int, userID: String, token: String, jitter: Double = 0)
         /// It could not be had at the moment.
         case noFreshToken(generation: Int, jitter: Double)
         /// The network came back: a token that is missing may be had now.
@@ -122,16 +123,18 @@ package struct OwnerMachine: Sendable {
             rejected = token
             failures = 0
             effects.append(.askForToken(generation: generation, after: waitAfterRejection(at: now)))
-        case .freshToken(let asked, let userID, let token):
+        case .freshToken(let asked, let userID, let token, let jitter):
             // A token that comes after another user signed in, or after a sign-out, is nobody's any more.
-            guard isMissingToken, asked == generation, owner == .user(userID), token != rejected else { return [] }
-            session = .signedIn(userID: userID, accessToken: token)
-            rejected = nil
+            guard wantsToken(generation: asked), owner == .user(userID) else { return [] }
+            if token == rejected, failures < Self.offersOfARejectedToken {
+                effects.append(askAgain(jitter))
+            } else {
+                session = .signedIn(userID: userID, accessToken: token)
+                rejected = nil
+            }
         case .noFreshToken(let asked, let jitter):
             guard wantsToken(generation: asked) else { return [] }
-            failures += 1
-            let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
-            effects.append(.askForToken(generation: asked, after: wait))
+            effects.append(askAgain(jitter))
         case .networkReturned:
             guard state == .open, isMissingToken else { return [] }
             effects.append(.askForToken(generation: generation, after: .zero))
@@ -165,6 +168,12 @@ package struct OwnerMachine: Sendable {
         effects.append(.open(settled, generation: generation))
     }
 
+    private mutating func askAgain(_ jitter: Double) -> Effect {
+        failures += 1
+        let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
+        return .askForToken(generation: generation, after: wait)
+    }
+
     /// A first rejection is a token that ran out: the next one is fetched at once. A server that rejects fresh tokens too
     /// is asked less and less often.
     private mutating func waitAfterRejection(at now: MonotonicInstant) -> Duration {
@@ -174,6 +183,9 @@ package struct OwnerMachine: Sendable {
         return rejections == 0 ? .zero : RetrySchedule.refresh.wait(afterFailure: rejections)
     }
 
+    /// A token the source goes on offering is tried again after so many offers, more than a minute after its rejection: it may
+    /// not have been the token's fault.
+    private static let offersOfARejectedToken = 6
     private static let rejectionsInARow = Duration.seconds(120)
     private static let identityChanged = "identity_changed"
 

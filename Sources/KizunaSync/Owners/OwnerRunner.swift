@@ -58,6 +58,9 @@ package final class OwnerRunner: Sendable {
         var owed: [OwnerID] = []
         var outbox = Outbox<Deed>()
         var tasks: [TaskTicket] = []
+        /// Those that wait for a token or ask for one; of those that wait, the newest alone goes on to ask.
+        var asks: [Int: TaskTicket?] = [:]
+        var lastAsk = 0
         var isClosed = false
     }
 
@@ -141,9 +144,10 @@ package final class OwnerRunner: Sendable {
             defer {
                 state.handle = nil
                 state.tasks = []
+                state.asks = [:]
                 state.isClosed = true
             }
-            return (state.handle, state.unsealed, state.tasks)
+            return (state.handle, state.unsealed, state.tasks + state.asks.values.compactMap(\.self))
         }
         hasBegun.open()
         openingsInput.finish()
@@ -271,6 +275,11 @@ package final class OwnerRunner: Sendable {
     }
 
     private func askForToken(_ generation: Int, after delay: Duration) {
+        let ask = state.withLock { state in
+            state.lastAsk += 1
+            state.asks[state.lastAsk] = .some(nil)
+            return state.lastAsk
+        }
         let ticket = environment.spawn { [weak self, environment] in
             do {
                 if delay > .zero { try await environment.sleep(delay) }
@@ -278,18 +287,29 @@ package final class OwnerRunner: Sendable {
                 // Closed meanwhile.
                 return
             }
-            await self?.askForToken(generation)
+            await self?.askForToken(generation, ask)
+            self?.state.withLock { _ = $0.asks.removeValue(forKey: ask) }
         }
-        state.withLock { $0.tasks.append(ticket) }
+        state.withLock { state in
+            // One that is done already is not kept.
+            if state.asks[ask] != nil { state.asks[ask] = ticket }
+            if state.isClosed { ticket.cancel() }
+        }
     }
 
-    private func askForToken(_ generation: Int) async {
-        guard state.withLock({ !$0.isClosed && $0.machine.wantsToken(generation: generation) }) else { return }
+    private func askForToken(_ generation: Int, _ ask: Int) async {
+        let isWanted = state.withLock { state in
+            !state.isClosed && state.lastAsk == ask && state.machine.wantsToken(generation: generation)
+        }
+        guard isWanted else { return }
         do {
             // None for now: the session source tells when there is one again.
             guard let text = try await session.freshToken() else { return }
             let token = try AccessToken(text)
-            step(.freshToken(generation: generation, userID: token.userID, token: token.text))
+            step(
+                .freshToken(
+                    generation: generation, userID: token.userID, token: token.text,
+                    jitter: environment.randomFraction()))
         } catch {
             step(.noFreshToken(generation: generation, jitter: environment.randomFraction()))
         }

@@ -1,11 +1,15 @@
 internal import KizunaCore
+internal import Synchronization
 
 /// The session of an app that hands over tokens with `setAccessToken(_:)`: its states go straight to the owner's machine,
 /// in the order of the calls.
-struct TokenSession: SessionSource {
+final class TokenSession: SessionSource {
     /// Until the first token comes, the session is restoring when an owner is remembered, so that the rows of the last
     /// user are on screen at a start without network; else nobody is signed in.
     let initial: SessionState
+
+    /// The token handed over last.
+    private let last = Mutex<String?>(nil)
 
     init(hasLastOwner: Bool) { initial = hasLastOwner ? .restoring : .signedOut }
 
@@ -13,6 +17,12 @@ struct TokenSession: SessionSource {
         AsyncStream { $0.finish() }
     }
 
-    /// The app refreshes its session itself and hands over the new token; there is none to ask for.
-    func freshToken() async throws -> String? { nil }
+    func note(_ state: SessionState) {
+        last.withLock { last in
+            if case .signedIn(_, let token) = state { last = token } else { last = nil }
+        }
+    }
+
+    /// The app refreshes its session itself and hands over the new token; until it does there is the former one.
+    func freshToken() async throws -> String? { last.withLock { $0 } }
 }

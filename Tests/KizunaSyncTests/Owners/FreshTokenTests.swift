@@ -42,10 +42,28 @@ import Testing
     @Test func theSameTokenAgainIsNoNewOne() {
         var machine = open("alice")
         _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
-        #expect(machine.handle(.freshToken(generation: 1, userID: "alice", token: "t1")) == [])
         #expect(machine.handle(.session(.signedIn(userID: "alice", accessToken: "t1"))) == [])
         #expect(
             machine.handle(.freshToken(generation: 1, userID: "alice", token: "t2")) == [.credentials(.token("t2"))])
+    }
+
+    @Test func aRejectedTokenThatIsAllThereIsGoesOutAgainAfterMoreThanAMinute() {
+        var machine = open("alice")
+        _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
+        let waits = [300, 900, 2400, 5000, 15_000, 60_000]
+        for wait in waits {
+            #expect(
+                machine.handle(.freshToken(generation: 1, userID: "alice", token: "t1", jitter: 1))
+                    == [.askForToken(generation: 1, after: .milliseconds(wait))])
+        }
+        #expect(
+            machine.handle(.freshToken(generation: 1, userID: "alice", token: "t1", jitter: 1))
+                == [.credentials(.token("t1"))])
+        let again = machine.handle(.tokenRejected(token: "t1", now: .zero + .seconds(84)))
+        #expect(again == [.askForToken(generation: 1, after: .milliseconds(300)), .credentials(.unsettled)])
+        #expect(
+            machine.handle(.freshToken(generation: 1, userID: "alice", token: "t1", jitter: 1))
+                == [.askForToken(generation: 1, after: .milliseconds(300))])
     }
 
     @Test func rejectionsInARowAskLessAndLessOften() {

@@ -1,6 +1,7 @@
 import KizunaCore
 import KizunaSync
 import KizunaSyncTesting
+import Synchronization
 import Testing
 
 /// A lost session is not a sign-out: the rows stay, the queue stays, the status says what is missing.
@@ -190,6 +191,76 @@ import Testing
         }
     }
 
+    /// The page's wiring: before each run the app hands over the token it has, which stays the same for an hour.
+    @Test func oneRefusalOfAGoodTokenDoesNotStopAnAppThatHandsItsTokenOver() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice", nil]
+                let client = try await scene.client()
+                try await scene.signIn("alice", on: client)
+                scene.server.outage = SimulatedRefusal(401, code: "PGRST303", message: "JWT issued at future")
+                _ = try await scene.insert("x", as: "alice", on: client)
+                await simulation.settle()
+                scene.server.outage = nil
+                for _ in 0..<7 {
+                    await simulation.advance(by: .seconds(15))
+                    try await scene.signIn("alice", on: client)
+                }
+                #expect(scene.titles(of: "alice") == ["server row of alice", "x"])
+                let isWaiting = try OwnerScene.status(of: client).needsSession
+                #expect(isWaiting == false)
+            }
+        }
+    }
+
+    @Test func aTokenThatIsRefusedForGoodIsTriedOnceInMoreThanAMinute() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice", nil]
+                let client = try await scene.client()
+                try await scene.signIn("alice", on: client)
+                scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+                _ = try await scene.insert("x", as: "alice", on: client)
+                await simulation.settle()
+                let sent = scene.network.count
+                for _ in 0..<240 {
+                    await simulation.advance(by: .seconds(15))
+                    try await scene.signIn("alice", on: client)
+                }
+                #expect(scene.network.count - sent < 100)
+            }
+        }
+    }
+
+    @Test func aNetworkThatComesAndGoesDoesNotMultiplyTheAsking() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                let path = FakePath()
+                let session = FailingSession()
+                let client = try await scene.client {
+                    $0.session = session
+                    $0.networkAvailability = path
+                }
+                scene.network.allowed = ["alice"]
+                session.signIn("alice")
+                await simulation.settle()
+                session.restore()
+                for _ in 0..<50 {
+                    path.isSatisfied = false
+                    path.isSatisfied = true
+                    await simulation.advance(by: .milliseconds(100))
+                }
+                let asked = session.asked
+                await simulation.advance(by: .seconds(3600))
+                #expect((50...130).contains(session.asked - asked))
+                await client.close()
+            }
+        }
+    }
+
     @Test func theReturnOfTheNetworkCutsTheWaitForATokenShort() throws {
         try afterAnEarlierRun { world in
             world.server.mode = .unreachable
@@ -204,5 +275,26 @@ import Testing
             #expect(world.server.refreshes.count == asked + 1)
             #expect(watch.last?.refresh == .idle)
         }
+    }
+}
+
+/// A session whose source cannot renew it.
+private final class FailingSession: SessionSource {
+    private let count = Mutex(0)
+    private let source = AsyncStream.makeStream(of: SessionState.self)
+
+    var asked: Int { count.withLock { $0 } }
+
+    func signIn(_ user: String) {
+        source.continuation.yield(.signedIn(userID: user, accessToken: TestToken.make(userID: user)))
+    }
+
+    func restore() { source.continuation.yield(.restoring) }
+
+    func states() -> AsyncStream<SessionState> { source.stream }
+
+    func freshToken() async throws -> String? {
+        count.withLock { $0 += 1 }
+        throw SyncError(.connectivity, "no")
     }
 }
