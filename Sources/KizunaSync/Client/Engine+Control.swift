@@ -13,16 +13,37 @@ extension Engine {
     /// Signs the present user out, as the policy says.
     package func signOut() async throws {
         try ensureTakesTokens()
-        let present = try await handle()
+        guard let present = try await openVault() else {
+            try take(.signedOut)
+            _ = try await handle()
+            return
+        }
         if case .deliverThenClear(let deadline) = configuration.signOutPolicy, present.owner != .nobody,
             try await deliver(within: deadline), openHandle?.generation == present.generation
         {
-            try await present.vault.clearDelivered()
+            do {
+                try await present.vault.clearDelivered()
+            } catch {
+                // No reason to stay signed in: the sealing tries again, now or at the next start.
+                environment.log.log(
+                    LogLine(
+                        .error, "The delivered rows could not be removed from the device",
+                        ["kizuna.error": error.code.rawValue]))
+            }
         }
         // Another user who signed in meanwhile stays signed in.
         try take(.signedOut, generation: present.generation)
         // The former vault is sealed before the next one is open.
         _ = try await handle()
+    }
+
+    /// The open vault; nil where it cannot be opened, which must not keep anybody signed in.
+    private func openVault() async throws -> VaultHandle? {
+        do {
+            return try await handle()
+        } catch let error as SyncError where error.code != .closed {
+            return nil
+        }
     }
 
     /// Delivers what waits, at most so long; says whether the queue is empty then.

@@ -192,12 +192,20 @@ package final class Engine: ReadContext {
     package var iteratedKeys: Set<String> { Set(state.withLock { $0.reads.values.map(\.cacheKey) }) }
 
     /// The open vault; waits while the owner is changing.
+    ///
+    /// Where that could not be opened it is tried once more: a full disk or another process may be in the way no longer.
     package func handle() async throws -> VaultHandle {
+        var hasTried = false
         while true {
             let (isClosed, failure) = state.withLock { ($0.isClosed, $0.vaultFailure) }
             guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
             if let handle = openHandle { return handle }
-            if let failure { throw failure }
+            if let failure {
+                guard !hasTried else { throw failure }
+                hasTried = true
+                owners?.vaultWanted()
+                continue
+            }
             try await pass(.openVault, unless: { self.openHandle != nil })
         }
     }
@@ -472,6 +480,7 @@ extension Engine {
             told = now
         }
         if let handle = openHandle { read.vaultOpened(handle) }
+        if state.withLock({ $0.vaultFailure != nil }) { owners?.vaultWanted() }
     }
 
     /// Takes a collector out; the last one ends the read.

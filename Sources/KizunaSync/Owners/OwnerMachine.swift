@@ -5,7 +5,8 @@ package import KizunaCore
 /// States:
 /// - `opening(owner)`: the vault of `owner` is being opened. → `open`, `failed`.
 /// - `open(owner)`: its rows are served. → `opening` when another owner signs in or the user signs out.
-/// - `failed`: the vault could not be opened; nothing is served. → `opening` at the next owner.
+/// - `failed`: the vault could not be opened; nothing is served. → `opening` at the next owner, or when somebody asks for
+///   the vault again.
 /// - `closed`: terminal.
 ///
 /// Beside the state stands the soft block: under the policy to block, a token of another user latches it. It ends with
@@ -23,6 +24,8 @@ package struct OwnerMachine: Sendable {
         case session(SessionState)
         case vaultOpened(generation: Int)
         case vaultFailed(generation: Int)
+        /// Somebody asks for a vault that could not be opened: what was in the way may be gone.
+        case vaultWanted
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String, now: MonotonicInstant)
         /// The answer to `askForToken`, perhaps long after it: a token of this user.
@@ -118,6 +121,9 @@ package struct OwnerMachine: Sendable {
         case .vaultFailed(let failed):
             guard failed == generation, state == .opening else { return [] }
             state = .failed
+        case .vaultWanted:
+            guard state == .failed else { return [] }
+            reopen(&effects)
         case .tokenRejected(let token, let now):
             guard case .signedIn(_, token) = session, rejected != token else { return [] }
             rejected = token
@@ -162,10 +168,14 @@ package struct OwnerMachine: Sendable {
         guard let settled = settledOwner, settled != owner else { return }
         owner = settled
         softBlockReason = nil
+        reopen(&effects)
+    }
+
+    private mutating func reopen(_ effects: inout [Effect]) {
         generation += 1
         state = .opening
         publish(&effects)
-        effects.append(.open(settled, generation: generation))
+        effects.append(.open(owner, generation: generation))
     }
 
     private mutating func askAgain(_ jitter: Double) -> Effect {

@@ -126,6 +126,9 @@ package final class OwnerRunner: Sendable {
 
     package func networkReturned() { step(.networkReturned) }
 
+    /// Tries to open the owner's vault again where that failed.
+    package func vaultWanted() { step(.vaultWanted) }
+
     package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
 
     /// Ends a soft block and serves the session's own user.

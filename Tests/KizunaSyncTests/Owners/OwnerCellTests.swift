@@ -10,7 +10,7 @@ import Testing
 
     enum Event: String, CaseIterable {
         case restoring, sameUser, newToken, otherUser, lose, signOut, opened, openedLate, openFailed, tokenRejected
-        case freshToken, freshTokenLate, freshTokenOfAnother, noFreshToken, networkBack, reset, close
+        case freshToken, freshTokenLate, freshTokenOfAnother, noFreshToken, networkBack, wanted, reset, close
     }
 
     /// Where a state is missing an event the test fails; "" is: nothing happens.
@@ -19,37 +19,39 @@ import Testing
             .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
             .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "t5", .freshTokenLate: "",
-            .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .reset: "", .close: "close",
+            .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .wanted: "", .reset: "",
+            .close: "close",
         ],
         .signedIn: [
             .restoring: "none", .sameUser: "", .newToken: "t9", .otherUser: "none, open user:b 2",
             .lose: "none", .signOut: "none, open nobody 2", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "ask 1, none", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "",
-            .noFreshToken: "", .networkBack: "", .reset: "", .close: "close",
+            .noFreshToken: "", .networkBack: "", .wanted: "", .reset: "", .close: "close",
         ],
         .signedOut: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
             .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
-            .networkBack: "", .reset: "", .close: "close",
+            .networkBack: "", .wanted: "", .reset: "", .close: "close",
         ],
         .lost: [
             .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
             .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "",
-            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .reset: "",
+            .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .wanted: "", .reset: "",
             .close: "close",
         ],
         .lostAsNobody: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
             .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
-            .networkBack: "", .reset: "", .close: "close",
+            .networkBack: "", .wanted: "", .reset: "", .close: "close",
         ],
         .opening: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
             .signOut: "open nobody 3", .opened: "t2", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
+            .wanted: "",
             .reset: "",
             .close: "close",
         ],
@@ -57,6 +59,7 @@ import Testing
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
             .signOut: "open nobody 3", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
+            .wanted: "open user:b 3",
             .reset: "",
             .close: "close",
         ],
@@ -65,6 +68,7 @@ import Testing
             .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "t5",
             .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1",
+            .wanted: "",
             .reset: "", .close: "close",
         ],
         .closed: Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, "") }),
@@ -148,6 +152,7 @@ import Testing
         case .freshTokenOfAnother: .freshToken(generation: generation, userID: "z", token: "t5")
         case .noFreshToken: .noFreshToken(generation: generation, jitter: 0)
         case .networkBack: .networkReturned
+        case .wanted: .vaultWanted
         case .reset: .reset
         case .close: .closed
         }

@@ -92,6 +92,9 @@ final class OwnerScene: Sendable {
         VaultDirectory(dataDirectory: folder.path, projectURL: "https://project.example")
     }
 
+    /// Where an owner's store is.
+    func path(of owner: OwnerID) -> String? { directory.file(of: owner).path }
+
     /// The bytes of an owner's store, its write-ahead log included.
     func bytes(of owner: OwnerID) throws -> [UInt8] {
         guard let path = directory.file(of: owner).path else { return [] }

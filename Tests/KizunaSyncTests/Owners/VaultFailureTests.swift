@@ -1,0 +1,76 @@
+import Foundation
+import KizunaCore
+import KizunaStore
+import KizunaSync
+import KizunaSyncTesting
+import Synchronization
+import Testing
+
+/// Stores that cannot be opened, or not be written at the end.
+@Suite struct VaultFailureTests {
+    private func run(
+        _ body: @escaping @Sendable (OwnerScene, KizunaSyncClient) async throws -> Void
+    ) throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = ["alice", "bruno", nil]
+                try await body(scene, try await scene.client())
+            }
+        }
+    }
+
+    @Test func aStoreThatCouldNotBeOpenedIsTriedAgainWhenItIsAskedFor() throws {
+        try run { scene, client in
+            let path = try #require(scene.path(of: .user("bruno")))
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try await scene.signIn("bruno", on: client)
+            await #expect(throws: SyncError.self) { try await client.outboxDepth() }
+            await #expect(throws: SyncError.self) { try await client.outboxDepth() }
+            try FileManager.default.removeItem(atPath: path)
+            let watch = OwnerWatch(client, in: scene.simulation)
+            await scene.simulation.settle()
+            #expect(watch.lastTitles == ["server row of bruno"])
+            #expect(try await client.outboxDepth() == 0)
+        }
+    }
+
+    @Test func aStoreThatCannotBeOpenedKeepsNobodySignedIn() throws {
+        try run { scene, client in
+            let path = try #require(scene.path(of: .user("bruno")))
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try await scene.signIn("bruno", on: client)
+            try await client.signOut()
+            let owner = try client.engine().openHandle?.owner
+            #expect(owner == .nobody)
+        }
+    }
+
+    @Test func aSignOutWhoseRowsCannotBeRemovedIsASignOutAllTheSame() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let isFull = Mutex(false)
+                var seams = Engine.Seams()
+                seams.environment = simulation.environment
+                seams.transport = ScriptedTransport(simulation) { _ in .json("[]") }
+                seams.changeSignal = { _ in nil }
+                seams.willCommit = { () throws(SyncError) in
+                    if isFull.withLock({ $0 }) { throw SyncError(.diskFull, "full") }
+                }
+                let client = KizunaSyncClient(seams: seams)
+                try await client.create(
+                    KizunaSyncConfiguration(
+                        url: try #require(URL(string: "https://project.example")), publishableKey: "key",
+                        dataDirectory: folder, signOutPolicy: .deliverThenClear(deadline: .seconds(5))))
+                try await client.setAccessToken(TestToken.make(userID: "alice"))
+                #expect(try await client.outboxDepth() == 0)
+                isFull.withLock { $0 = true }
+                try await client.signOut()
+                isFull.withLock { $0 = false }
+                let owner = try client.engine().openHandle?.owner
+                #expect(owner == .nobody)
+                await client.close()
+            }
+        }
+    }
+}
