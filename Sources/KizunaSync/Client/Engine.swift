@@ -265,6 +265,7 @@ package final class Engine: ReadContext {
 
     package func resetOwner() { owners?.reset() }
 
+    /// Ends everything; where another engine takes its place, the caller ends the events when that is there.
     package func close(isReplaced: Bool = false) async {
         calls.beginClosing()
         // A read that waits for the session is answered by what is stored.
@@ -274,7 +275,7 @@ package final class Engine: ReadContext {
             defer { state = State(isClosed: true) }
             return (Self.listeners(state), state.gates.values.flatMap(\.values))
         }
-        events.end(isReplaced ? .engineReplaced : nil)
+        if !isReplaced { events.end(nil) }
         connectivity.stop()
         for gate in gates { gate.open() }
         queue?.end()

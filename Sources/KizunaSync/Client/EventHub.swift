@@ -15,8 +15,9 @@ package final class EventHub: Sendable {
 
     package init(environment: SyncEnvironment) { self.environment = environment }
 
+    /// Tells a handler what happens; `onEnd` is called after the last event, unless the subscription was cancelled.
     package func subscribe(
-        _ handler: @escaping @Sendable (KizunaSyncEvent) -> Void
+        _ handler: @escaping @Sendable (KizunaSyncEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
     ) -> KizunaSyncEventSubscription {
         let (events, input) = AsyncStream<KizunaSyncEvent>.makeStream(bufferingPolicy: .bufferingNewest(Self.bound))
         let id = state.withLock { state in
@@ -24,10 +25,14 @@ package final class EventHub: Sendable {
             state.subscribers[state.last] = input
             return state.last
         }
+        let isCancelled = Flag()
         environment.spawn {
-            for await event in events { handler(event) }
+            // What waits when a subscription is cancelled is not told any more.
+            for await event in events where !isCancelled.isSet { handler(event) }
+            if !isCancelled.isSet { onEnd() }
         }
         return KizunaSyncEventSubscription { [weak self] in
+            isCancelled.set()
             self?.state.withLock { $0.subscribers.removeValue(forKey: id) }?.finish()
         }
     }
@@ -48,4 +53,13 @@ package final class EventHub: Sendable {
         }
         for subscriber in subscribers.values { subscriber.finish() }
     }
+}
+
+/// Something that is set once, for whoever looks at it from another thread.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
 }

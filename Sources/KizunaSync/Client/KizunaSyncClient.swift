@@ -17,6 +17,8 @@ public final class KizunaSyncClient: Sendable {
     private struct State {
         var engine: Engine?
         var isClosed = false
+        /// Counts the calls that make or end an engine; the last one counts.
+        var calls = 0
     }
 
     private let state = Mutex(State())
@@ -32,19 +34,28 @@ public final class KizunaSyncClient: Sendable {
     ///
     /// A second call replaces the engine: what ran on the former one completes.
     ///
-    /// - Throws: `SyncError` with code `invalidConfiguration`, `unwritableDirectory`, `storeTooNew` (the file is left as
+    /// - Throws: `SyncError` with code `closed` when another `create(_:)` or a `close()` came before this one was done; `invalidConfiguration`, `unwritableDirectory`, `storeTooNew` (the file is left as
     ///   it is), or `storage`. A damaged file is moved aside and kept, and a new one is started.
     public func create(_ configuration: KizunaSyncConfiguration) async throws {
-        let former = state.withLock { state in
+        let (former, call) = state.withLock { state in
             defer { state.engine = nil }
-            return state.engine
+            state.calls += 1
+            return (state.engine, state.calls)
         }
         await former?.close(isReplaced: true)
+        // Whoever hears of it may subscribe to the next engine at once.
+        defer { former?.events.end(.engineReplaced) }
         let engine = try Engine(configuration, seams: seams)
         await engine.sessionBegan()
-        state.withLock { state in
+        let isLast = state.withLock { state in
+            guard state.calls == call else { return false }
             state.engine = engine
             state.isClosed = false
+            return true
+        }
+        guard isLast else {
+            await engine.close()
+            throw SyncError(.closed, "Another create(_:), or a close(), came before this one was done.")
         }
     }
 
@@ -119,7 +130,7 @@ public final class KizunaSyncClient: Sendable {
     /// answered by what is stored, and the others throw `closed` (spec reads §16.1).
     public func close() async {
         let engine = state.withLock { state in
-            defer { state = State(engine: nil, isClosed: true) }
+            defer { state = State(engine: nil, isClosed: true, calls: state.calls + 1) }
             return state.engine
         }
         await engine?.close()

@@ -11,12 +11,14 @@ struct ClientPort: SchedulerClient {
     func subscribe(
         _ handler: @escaping @Sendable (SchedulerClientEvent) -> Void
     ) async throws -> SchedulerSubscription {
-        let subscription = try await client.on { event in
+        let subscription = try client.engine().events.subscribe { event in
             switch event {
             case .queueDepth(let depth): handler(.queueDepth(depth))
             case .engineReplaced: handler(.engineReplaced)
             default: break
             }
+        } onEnd: {
+            handler(.closed)
         }
         return SchedulerSubscription { subscription.cancel() }
     }

@@ -20,6 +20,8 @@ package enum SchedulerClientEvent: Sendable, Equatable {
     case queueDepth(Int)
     /// `create(_:)` was called again: this subscription is over.
     case engineReplaced
+    /// The client was closed: this subscription is over, and one can be made after the next `create(_:)`.
+    case closed
 }
 
 /// A subscription to a client's events.

@@ -54,6 +54,7 @@ extension SchedulerMachine {
         /// The depth when the subscription began, which is no news of a write.
         case queueDepthRead(source: Int, Int)
         case engineReplaced(source: Int)
+        case clientClosed(source: Int)
         case sessionRefreshed(attempt: Int, SessionOutcome)
         case synced(attempt: Int, SchedulerFailure?)
         case resetRead(attempt: Int, Bool)

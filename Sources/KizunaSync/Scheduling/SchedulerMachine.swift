@@ -112,7 +112,8 @@ package struct SchedulerMachine: Sendable {
             if source == foregroundSource { wake(.foreground) }
         case .doorbellRang(let source):
             if source == realtimeSource { wake(.doorbell, .gentle) }
-        case .subscribed, .subscriptionRefused, .queueDepthChanged, .queueDepthRead, .engineReplaced:
+        case .subscribed, .subscriptionRefused, .queueDepthChanged, .queueDepthRead, .engineReplaced,
+            .clientClosed:
             handleClient(event)
         case .sessionRefreshed(let id, let outcome):
             if attempt?.id == id, attempt?.step == .refreshing { refreshed(outcome) }
@@ -245,6 +246,11 @@ extension SchedulerMachine {
             guard isCurrent(source) else { return }
             unsubscribe()
             subscribe()
+        case .clientClosed(let source):
+            guard isCurrent(source) else { return }
+            unsubscribe()
+            // The next run looks whether there is a client again.
+            subscription = .refused
         default: break
         }
     }

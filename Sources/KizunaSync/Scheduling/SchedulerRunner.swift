@@ -164,8 +164,11 @@ package final class SchedulerRunner: Sendable {
     }
 
     private func deliver(_ health: KizunaSyncHealth) {
-        let listeners = state.withLock { $0.listeners.filter(\.value.isGreeted).sorted { $0.key < $1.key } }
-        for listener in listeners { listener.value.handler(health) }
+        for id in state.withLock({ $0.listeners.keys.sorted() }) {
+            // Looked up each time: a handler may have ended another one's subscription.
+            let listener = state.withLock { $0.listeners[id] }
+            if let listener, listener.isGreeted { listener.handler(health) }
+        }
     }
 
     private func greet(_ id: Int, _ health: KizunaSyncHealth) {
@@ -267,6 +270,7 @@ package final class SchedulerRunner: Sendable {
                     switch event {
                     case .queueDepth(let depth): self?.step(.queueDepthChanged(source: source, depth))
                     case .engineReplaced: self?.step(.engineReplaced(source: source))
+                    case .closed: self?.step(.clientClosed(source: source))
                     }
                 }
                 state.withLock { $0.subscriptions[source] = subscription }

@@ -1,6 +1,7 @@
 import KizunaCore
 import KizunaSync
 import KizunaSyncTesting
+import Synchronization
 import Testing
 
 @Suite struct ControlTests {
@@ -75,6 +76,24 @@ import Testing
             try await scene.signIn("alice", on: client)
             await scene.simulation.settle()
             #expect(log.events == [])
+        }
+    }
+
+    @Test func aSubscriptionCancelledByItsHandlerHearsNothingMore() throws {
+        try run { scene, client, log in
+            let heard = Mutex(0)
+            let own = Mutex<KizunaSyncEventSubscription?>(nil)
+            let subscription = try await client.on { _ in
+                heard.withLock { $0 += 1 }
+                own.withLock { $0 }?.cancel()
+            }
+            own.withLock { $0 = subscription }
+            // Told at once, so that they wait for the handler together.
+            let events = try client.engine().events
+            for depth in 1...5 { events.tell(.queueDepth(depth)) }
+            await scene.simulation.settle()
+            #expect(heard.withLock { $0 } == 1)
+            #expect(log.depths == [1, 2, 3, 4, 5])
         }
     }
 

@@ -110,8 +110,28 @@ import Testing
             await simulation.advance(by: .seconds(1))
             try await client.create(Self.configuration())
             await simulation.advance(by: .seconds(1))
-            scheduler.wake()
+            let before = scheduler.health().lastSuccessAt
+            try await client.from("tasks").insert(NewTask(title: "x", done: false))
             await simulation.advance(by: .seconds(1))
+            #expect(scheduler.health().lastSuccessAt != before)
+            #expect(errors.lines == [])
+            scheduler.stop()
+            await client.close()
+        }
+    }
+
+    @Test func aClientThatIsClosedAndCreatedAgainIsFollowedFromTheNextRun() throws {
+        try Simulation.run { simulation in
+            let client = try await simulation.makeClient(Self.transport(simulation))
+            let errors = Trace()
+            let scheduler = Self.scheduler(client, errors)
+            scheduler.pollInterval = 3600
+            scheduler.start()
+            await simulation.advance(by: .seconds(1))
+            await client.close()
+            #expect(await !scheduler.run())
+            try await client.create(Self.configuration())
+            #expect(await scheduler.run())
             let before = scheduler.health().lastSuccessAt
             try await client.from("tasks").insert(NewTask(title: "x", done: false))
             await simulation.advance(by: .seconds(1))

@@ -132,7 +132,9 @@ import Testing
             case 10: return .pathForced(isSatisfied: random.chance(0.8))
             case 11: return .doorbellRang(source: world.realtimeSource ?? 0)
             case 12: return random.chance(0.5) ? .subscribed(source: source) : .engineReplaced(source: source)
-            case 13: return .subscriptionRefused(source: source, SchedulerWorld.failure)
+            case 13:
+                return random.chance(0.7)
+                    ? .subscriptionRefused(source: source, SchedulerWorld.failure) : .clientClosed(source: source)
             case 14: return .queueDepthChanged(source: source, Int(random.next() % 4))
             case 15, 16, 17: return timer()
             default: return answer()

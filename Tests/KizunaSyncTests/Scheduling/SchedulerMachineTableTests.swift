@@ -86,6 +86,8 @@ import Testing
         ("depth read", { world in .queueDepthRead(source: world.lastSource, 3) }),
         ("engineReplaced", { world in .engineReplaced(source: world.lastSource) }),
         ("stale engineReplaced", { _ in .engineReplaced(source: 1_000) }),
+        ("client closed", { world in .clientClosed(source: world.lastSource) }),
+        ("stale client closed", { _ in .clientClosed(source: 1_000) }),
         ("session ready", { world in .sessionRefreshed(attempt: world.lastAttempt, .ready) }),
         ("session refused", { world in .sessionRefreshed(attempt: world.lastAttempt, .refused) }),
         ("session signedOut", { world in .sessionRefreshed(attempt: world.lastAttempt, .signedOut) }),
