@@ -63,6 +63,16 @@ public struct KizunaSyncConfiguration: Sendable {
     }
 }
 
+extension KizunaSyncConfiguration: CustomStringConvertible, CustomReflectable {
+    /// The project's host and the folder; never the key, nor a password in the URL.
+    public var description: String { "KizunaSyncConfiguration(\(url.host() ?? "no host"), \(dataDirectory.path))" }
+
+    /// As `description`: `dump(_:)` must not show the key or what the session holds either.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["host": url.host() ?? "no host", "dataDirectory": dataDirectory.path])
+    }
+}
+
 /// What is known of one table.
 public struct KizunaTable: Sendable {
     /// The table's name.

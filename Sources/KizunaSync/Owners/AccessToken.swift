@@ -13,7 +13,9 @@ package struct AccessToken: Sendable, Equatable {
     /// Reads the claims of a token; a text that is no token with a subject is an error.
     package init(_ text: String) throws(SyncError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Self.decoded(parts[1]),
+        // Anything else could end the header it is sent in.
+        let isSendable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard isSendable, parts.count == 3, let payload = Self.decoded(parts[1]),
             let claims = try? RawJSON(validating: payload), let subject = claims.member("sub")?.stringValue,
             !subject.isEmpty
         else {

@@ -31,6 +31,11 @@ extension SessionState: CustomStringConvertible {
     }
 }
 
+extension SessionState: CustomReflectable {
+    /// The case alone; never the token, which `dump(_:)` would show.
+    public var customMirror: Mirror { Mirror(self, children: ["case": description], displayStyle: .enum) }
+}
+
 /// The port to the app's auth library.
 public protocol SessionSource: Sendable {
     /// The session's states: the current one first, then each change. Called once per `create(_:)`.

@@ -124,6 +124,11 @@ package struct Gateway: Sendable {
     }
 }
 
+extension Gateway: CustomReflectable {
+    /// The base alone: whatever holds a gateway can be dumped without the key.
+    package var customMirror: Mirror { Mirror(self, children: ["base": base]) }
+}
+
 extension SyncError {
     /// The lack of an answer as this package's error.
     package init(_ failure: WireFailure, table: String?) {

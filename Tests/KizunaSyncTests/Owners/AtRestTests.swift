@@ -114,6 +114,57 @@ import Testing
         }
     }
 
+    @Test(arguments: ["s3cret\n", " s3cret", "s3\u{0}cret", "schlüssel"])
+    func aKeyThatCannotBeSentIsRefusedAtOnce(_ key: String) async throws {
+        let configuration = KizunaSyncConfiguration(
+            url: try #require(URL(string: "https://project.example")), publishableKey: key,
+            dataDirectory: URL(fileURLWithPath: "/nowhere"))
+        let client = KizunaSyncClient()
+        let error = await #expect(throws: SyncError.self) { try await client.create(configuration) }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains(key) == false)
+    }
+
+    @Test(arguments: ["\n", "\r\nX-Other: 1", " ", "ü"])
+    func aTokenThatCannotBeSentIsNoToken(_ tail: String) throws {
+        let token = TestToken.make(userID: "alice")
+        _ = try AccessToken(token)
+        let error = #expect(throws: SyncError.self) { try AccessToken(token + tail) }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
+    @Test func nothingOfThePublicInterfaceShowsASecretInADump() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let world = try AuthScene(simulation, folder: folder)
+                let client = try await world.client { $0.publishableKey = "publishable-secret" }
+                try await world.auth.signIn(email: "alice@example.org", password: "password-secret")
+                await simulation.settle()
+                let receipt = try await world.scene.insert("a write", as: "alice", on: client)
+                let token = TestToken.make(userID: "alice")
+                let guarded = try #require(URL(string: "https://user:password-secret@project.example"))
+                let things: [Any] = [
+                    KizunaSyncConfiguration(
+                        url: guarded, publishableKey: "publishable-secret", dataDirectory: folder, session: world.auth),
+                    client, world.auth, receipt, KizunaSyncScheduler(client: client, refreshSession: { true }),
+                    try client.engine().configuration, client.from("items"),
+                    client.from("items").selectAsSequence(as: [OwnedRow].self),
+                    SessionState.signedIn(userID: "alice", accessToken: token),
+                    KizunaAuthSession(userID: "alice", refreshToken: "refresh-secret"),
+                ]
+                for thing in things {
+                    var text = "\(thing) \(String(reflecting: thing)) \([thing])"
+                    dump(thing, to: &text)
+                    for secret in ["refresh-secret", "publishable-secret", "password-secret", String(token.prefix(20))]
+                    {
+                        #expect(!text.contains(secret), "\(type(of: thing)) shows \(secret)")
+                    }
+                }
+                await client.close()
+            }
+        }
+    }
+
     @Test func aTokenDoesNotPrintItself() throws {
         let state = SessionState.signedIn(userID: "alice", accessToken: "secret")
         #expect("\(state)" == "signedIn")

@@ -98,6 +98,11 @@ extension AuthGateway {
     private static func lifetime(_ seconds: Double) -> Duration { .seconds(max(0, min(seconds, 31_536_000))) }
 }
 
+extension AuthGateway: CustomReflectable {
+    /// The base alone: whatever holds a gateway can be dumped without the key.
+    package var customMirror: Mirror { Mirror(self, children: ["base": base]) }
+}
+
 extension SyncError {
     /// Whether the auth server, asked for a refresh, said that the session is over, and not merely that it cannot be refreshed now.
     package var endsSession: Bool {

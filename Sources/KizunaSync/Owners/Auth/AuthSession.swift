@@ -12,11 +12,13 @@ public struct KizunaAuthSession: Sendable, Equatable, Codable {
     }
 }
 
-extension KizunaAuthSession: CustomStringConvertible, CustomDebugStringConvertible {
+extension KizunaAuthSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A placeholder: a token must not reach a log by accident.
     public var description: String { "KizunaAuthSession" }
     /// A placeholder: a token must not reach a log by accident.
     public var debugDescription: String { description }
+    /// Empty: `dump(_:)` must not show the token either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Where a session is kept between starts. This package writes tokens to no file of its own: without a store the user
