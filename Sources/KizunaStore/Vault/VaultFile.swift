@@ -162,6 +162,10 @@ package struct VaultFile: Sendable, Equatable {
 
     /// Makes the folder readable by this user alone, and the file too before SQLite creates it with other rights.
     private func prepareFolder(of path: String) throws(SyncError) {
+        guard path.utf8.count <= Self.longestPath else {
+            throw SyncError(
+                .unwritableDirectory, "The data directory's path is too long: SQLite takes paths of some 500 bytes.")
+        }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(
@@ -174,6 +178,9 @@ package struct VaultFile: Sendable, Equatable {
             FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
         else { throw Self.unwritable(nil) }
     }
+
+    /// SQLite's own limit is 512, with the names of the file's companions.
+    private static let longestPath = 500
 
     private static func unwritable(_ error: (any Error)?) -> SyncError {
         SyncError(

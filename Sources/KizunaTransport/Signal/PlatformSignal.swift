@@ -51,7 +51,11 @@ package final class PlatformSignal: ChangeSignal {
         let name = "\(prefix)\(getpid())-\(Self.doors.add(1, ordering: .relaxed).newValue)"
         let door = "\(folder)/\(name)"
         let file = open(door, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
-        if file >= 0 { close(file) }
+        if file >= 0 {
+            // Whatever the process's mask: the others must be able to knock.
+            fchmod(file, 0o600)
+            close(file)
+        }
         let watch = file < 0 ? nil : DoorWatch(door: door, folder: folder)
         let isListening =
             watch?.start { [weak self] news in
