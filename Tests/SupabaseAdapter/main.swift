@@ -89,6 +89,24 @@ func doorbellStories() async throws {
     try expect(await woken.next() == nil, "each ring was counted once")
 }
 
+/// A scheduler that is stopped and started at once.
+func doorbellIsHungAnew() async throws {
+    let client = try makeClient()
+    let doorbell = SupabaseRealtimeWakeup(client: client)
+    let (wakes, ring) = AsyncStream<Void>.makeStream()
+    var woken = wakes.makeAsyncIterator()
+    let first = doorbell.subscribe(topics: ["kizunasync:todos"]) { ring.yield() }
+    await woken.next()
+    first.cancel()
+    let second = doorbell.subscribe(topics: ["kizunasync:todos"]) { ring.yield() }
+    await woken.next()
+    let channels = client.realtimeV2.made
+    try expect(channels.count == 2, "the channel that is being left is not listened to again")
+    channels[1].broadcast("changed")
+    await woken.next()
+    second.cancel()
+}
+
 @MainActor func schedulerTakesIt() throws -> KizunaSyncScheduler {
     let client = try makeClient()
     return KizunaSyncScheduler(
@@ -99,6 +117,7 @@ func doorbellStories() async throws {
 do {
     try await sessionStories()
     try await doorbellStories()
+    try await doorbellIsHungAnew()
     _ = try schedulerTakesIt()
     print("check-supabase: the adapters follow supabase-swift")
 } catch {

@@ -1,6 +1,7 @@
 #if SupabaseSwift
     internal import KizunaCore
     public import Supabase
+    internal import Synchronization
 
     /// The doorbell over supabase-swift's Realtime: a private channel for each topic, and a wake for each broadcast of the
     /// event `changed`. Needs the package trait `SupabaseSwift`.
@@ -13,20 +14,40 @@
     public final class SupabaseRealtimeWakeup: KizunaSyncRealtimeWakeup {
         private let client: SupabaseClient
         private let environment = SyncEnvironment.live()
+        /// Ends of subscriptions whose channels are being left.
+        private let leaving = Mutex<[Gate]>([])
 
         /// Makes a doorbell of a client.
         public init(client: SupabaseClient) { self.client = client }
 
-        /// Joins a private channel for each topic.
+        /// Joins a private channel for each topic, when the channels of a subscription that was cancelled before are left.
         public func subscribe(
             topics: [String], onWake: @escaping @Sendable () -> Void
         ) -> any KizunaSyncRealtimeSubscription {
-            let tasks = topics.map { topic in
-                environment.spawn { [client, environment] in
-                    await Self.follow(topic, of: client, environment, onWake)
+            // Until a topic's channel is left the SDK gives that one again, and it would be left under the new listener.
+            let former = leaving.withLock { $0 }
+            let end = Gate()
+            let task = environment.spawn { [self] in
+                for gate in former { await gate.wait() }
+                await follow(topics, onWake)
+                end.open()
+                leaving.withLock { $0.removeAll { $0 === end } }
+            }
+            return ChannelSubscription { [self] in
+                leaving.withLock { $0.append(end) }
+                task.cancel()
+            }
+        }
+
+        private func follow(_ topics: [String], _ onWake: @escaping @Sendable () -> Void) async {
+            guard !Task.isCancelled else { return }
+            await withTaskGroup(of: Void.self) { group in
+                for topic in topics {
+                    group.addTask { [client, environment] in
+                        await Self.follow(topic, of: client, environment, onWake)
+                    }
                 }
             }
-            return ChannelSubscription(tasks: tasks)
         }
 
         private static func follow(
@@ -61,10 +82,10 @@
     }
 
     private final class ChannelSubscription: KizunaSyncRealtimeSubscription {
-        private let tasks: [TaskTicket]
+        private let onCancel: @Sendable () -> Void
 
-        init(tasks: [TaskTicket]) { self.tasks = tasks }
+        init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
-        func cancel() { for task in tasks { task.cancel() } }
+        func cancel() { onCancel() }
     }
 #endif

@@ -21,7 +21,7 @@ public final class SupabaseClient: Sendable {
     ) -> RealtimeChannelV2 { realtimeV2.channel(name, options: options) }
 
     /// Leaves a channel.
-    public func removeChannel(_ channel: RealtimeChannelV2) async { await channel.unsubscribe() }
+    public func removeChannel(_ channel: RealtimeChannelV2) async { await realtimeV2.removeChannel(channel) }
 }
 
 /// The SDK's part for sessions.
@@ -125,15 +125,25 @@ public final class RealtimeClientV2: Sendable {
 
     init() {}
 
-    /// A channel of a topic.
+    /// A channel of a topic: the one there is, until it is removed.
     public func channel(
         _ topic: String, options: @Sendable (inout RealtimeChannelConfig) -> Void = { _ in }
     ) -> RealtimeChannelV2 {
         var config = RealtimeChannelConfig(isPrivate: false)
         options(&config)
         let channel = RealtimeChannelV2(topic: topic, config: config, failures: failures.withLock { $0 })
-        channels.withLock { $0.append(channel) }
-        return channel
+        return channels.withLock { channels in
+            if let present = channels.first(where: { $0.topic == topic && !$0.isRemoved }) { return present }
+            channels.append(channel)
+            return channel
+        }
+    }
+
+    func removeChannel(_ channel: RealtimeChannelV2) async {
+        // The server is told, and answers, which takes a while.
+        for _ in 0..<1_000 { await Task.yield() }
+        await channel.unsubscribe()
+        channel.remove()
     }
 }
 
@@ -159,6 +169,7 @@ public final class RealtimeChannelV2: Sendable {
     private struct State {
         var status = RealtimeChannelStatus.unsubscribed
         var failures: Int
+        var isRemoved = false
         var listeners: [AsyncStream<RealtimeChannelStatus>.Continuation] = []
         var messages: [(event: String, AsyncStream<JSONObject>.Continuation)] = []
     }
@@ -173,6 +184,10 @@ public final class RealtimeChannelV2: Sendable {
         self.config = config
         state = Mutex(State(failures: failures))
     }
+
+    var isRemoved: Bool { state.withLock { $0.isRemoved } }
+
+    func remove() { state.withLock { $0.isRemoved = true } }
 
     /// The present status, then each change.
     public var statusChange: AsyncStream<RealtimeChannelStatus> {
@@ -263,6 +278,9 @@ extension RealtimeChannelV2 {
 
     /// Broadcasts a message.
     public func broadcast(_ event: String) {
-        state.withLock { state in for message in state.messages where message.event == event { message.1.yield([:]) } }
+        state.withLock { state in
+            guard state.status == .subscribed else { return }
+            for message in state.messages where message.event == event { message.1.yield([:]) }
+        }
     }
 }
