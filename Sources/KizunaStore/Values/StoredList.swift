@@ -162,9 +162,9 @@ package struct VaultChange: Sendable {
     }
 
     package var queued: [QueueEntry] = []
-    /// By table: cached rows, of whatever list, that carry a key of the queued writes, and rows the server sent back for
-    /// delivered ones while others wait.
-    package var known: [TableID: [RowKey: RawJSON]] = [:]
+    /// By table: cached rows, of whatever list, that carry a key of the queued writes, and what the server said of the rows
+    /// of delivered ones; nil for a row that is no more.
+    package var known: [TableID: [RowKey: RawJSON?]] = [:]
     /// Entries that stay, with new bookkeeping.
     package var updated: [QueueEntry] = []
     /// Entries that stay in their place and do something else now.

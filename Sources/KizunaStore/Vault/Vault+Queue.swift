@@ -39,10 +39,10 @@ extension Vault {
     /// The server accepted these writes: the effect on cached lists, the table's mark and the removal of the entries
     /// are one transaction, so no reader sees a row flicker back (spec reads §6.5).
     ///
-    /// `rows` is what the server sent back for each write, by id, and `told` what it said of rows by their key. `effect` gets
-    /// each cached list of the table with those of its rows that carry one of `keys`.
+    /// `rows` is what the server sent back for each write, by id, and `told` what it said of rows by their key, nil where
+    /// there is none any more. `effect` gets each cached list of the table with those of its rows that carry one of `keys`.
     package func settle(
-        _ ids: [String], table: TableID, rows: [String: [RawJSON]], told: [RowKey: RawJSON] = [:], keys: [RowKey],
+        _ ids: [String], table: TableID, rows: [String: [RawJSON]], told: [RowKey: RawJSON?] = [:], keys: [RowKey],
         effect: @Sendable (ListHead, [RowKey: RawJSON]) -> ListEdit
     ) throws(SyncError) {
         try commit { (change) throws(SyncError) in
@@ -55,8 +55,7 @@ extension Vault {
                 change.ended.append(entry)
             }
             try deliveries.prune()
-            // Writes that still wait go on from these rows.
-            if depth > 0, !told.isEmpty { change.known[table] = told }
+            if !told.isEmpty { change.known[table] = told }
             let carrying = keys.isEmpty ? [:] : try rowsCarrying(keys, in: try keyPlaces(of: table))
             var present: [Int64: [RowKey: RawJSON]] = [:]
             for (key, rows) in carrying {

@@ -29,9 +29,13 @@ package struct DeliveryEffect: Sendable {
         self.ignored = ignored
     }
 
-    /// The rows the server sent back.
-    package var written: [RowKey: RawJSON] {
-        if case .written(let rows) = rows { rows } else { [:] }
+    /// What the server said of rows, nil where there is none of that key any more.
+    package var told: [RowKey: RawJSON?] {
+        switch rows {
+        case .written(let rows): rows.mapValues { $0 }.merging(former.map { ($0, nil) }) { row, _ in row }
+        case .deleted(let keys): Dictionary(keys.map { ($0, nil) }) { $1 }
+        case .untold: [:]
+        }
     }
 
     /// The keys whose present rows the edit has to be told.

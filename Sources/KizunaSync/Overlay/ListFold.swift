@@ -94,14 +94,16 @@ package struct ListFold: Sendable {
         if index[key] == nil { index[key] = at } else { hasTwins = true }
     }
 
-    /// Takes in rows of the table that other lists hold, as far as this one does not show them.
-    package mutating func learn(_ rows: [RowKey: RawJSON]) {
-        for (key, row) in rows {
-            // What a write that waits made of the row goes on counting; what is stored knows nothing of it.
-            let isAsStored = moved[key] == nil && elsewhere[key] == facts.elsewhere[key]
+    /// Takes in rows of the table that other lists hold, as they are stored, nil for one that is no more; returns the keys of
+    /// those that are news. Writes of such a row that are laid over already know nothing of it: then start anew.
+    package mutating func learn(_ rows: [RowKey: RawJSON?]) -> Set<RowKey> {
+        var news: Set<RowKey> = []
+        for (key, row) in rows where facts.elsewhere[key] != row {
             facts.elsewhere[key] = row
-            if isAsStored { elsewhere[key] = row }
+            elsewhere[key] = row
+            news.insert(key)
         }
+        return news
     }
 
     /// The shown rows, nil while nothing is known.

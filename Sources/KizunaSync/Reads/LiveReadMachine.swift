@@ -122,7 +122,9 @@ package struct LiveReadMachine: Sendable {
         let queued = change.queued.filter { $0.table == shape.table }
         consequence.mayShow = renewal != nil || !queued.isEmpty
         if consequence.mayShow {
-            learn(change.known[shape.table] ?? [:], queued: queued)
+            if learn(change.known[shape.table] ?? [:], queued: queued) {
+                if case .base = renewal {} else { renewal = .overlay }
+            }
             renew(renewal, queued: queued)
         }
         if isBehind != wasBehind { consequence.mayShow = true }
@@ -192,13 +194,17 @@ package struct LiveReadMachine: Sendable {
         if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
     }
 
-    /// Takes in those of the rows that a write which waits, or has just been queued, may change.
-    private mutating func learn(_ rows: [RowKey: RawJSON], queued: [QueueEntry]) {
+    /// Takes in those of the rows that were known before or that a write which waits, or has just been queued, may change;
+    /// gives whether writes have to be laid over them anew.
+    private mutating func learn(_ rows: [RowKey: RawJSON?], queued: [QueueEntry]) -> Bool {
         var rows = rows
-        if queued.isEmpty, roaming.isEmpty { rows = rows.filter { !pending.naming([$0.key]).isEmpty } }
-        guard !rows.isEmpty else { return }
-        known.merge(rows) { $1 }
-        fold.learn(rows)
+        if queued.isEmpty, roaming.isEmpty {
+            rows = rows.filter { known[$0.key] != nil || !pending.naming([$0.key]).isEmpty }
+        }
+        guard !rows.isEmpty else { return false }
+        for (key, row) in rows { known[key] = row }
+        let news = fold.learn(rows)
+        return !news.isEmpty && (!roaming.isEmpty || !pending.naming(news).isEmpty)
     }
 
     /// Makes anew what has to be, and lays the writes that have just been queued over it.

@@ -503,7 +503,7 @@ extension QueueRunner {
                 let effect = answer?.effect ?? DeliveryEffect(.untold)
                 let context = context
                 try await handle.vault.settle(
-                    ids, table: first.table, rows: answer?.byID ?? [:], told: effect.written, keys: effect.keys
+                    ids, table: first.table, rows: answer?.byID ?? [:], told: effect.told, keys: effect.keys
                 ) { head, present in
                     effect.edit(of: context.shape(of: head), present: present)
                 }

@@ -70,7 +70,7 @@ import Testing
         _ = try await vault.enqueue([try update("a", id: "gone")], limit: 10)
         _ = try await vault.store(try scene.answer(#"[{"id":"c","title":"4"},{"id":"a","title":"3"}]"#))
         _ = try await vault.enqueue([try update("a", id: "back")], limit: 10)
-        let known = scene.changes.filter { !$0.queued.isEmpty }.map { $0.known[tasks]?[RowKey(text: "a")]?.text }
+        let known = scene.changes.filter { !$0.queued.isEmpty }.map { $0.known[tasks]?[RowKey(text: "a")]??.text }
         #expect(known == [#"{"id":"a","title":"1"}"#, nil, #"{"id":"a","title":"3"}"#])
         await vault.close()
     }

@@ -178,7 +178,7 @@ import Testing
         _ = try await one.vault.store(
             try scene.answer(#"[{"id":"b","title":"x"},{"id":"a","title":"2"}]"#, at: one.ticks.next()))
         _ = try await two.vault.enqueue([try update("a", id: "second")], limit: 10)
-        let known = two.changes.last?.known[tasks]?[RowKey(text: "a")]?.text
+        let known = two.changes.last?.known[tasks]?[RowKey(text: "a")]??.text
         #expect(known == #"{"id":"a","title":"2"}"#)
     }
 }
