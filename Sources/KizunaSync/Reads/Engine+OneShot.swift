@@ -151,7 +151,7 @@ extension Engine {
     }
 
     /// Sends a request of a shape the store cannot hold, and gives the answer as it is.
-    package func passedThrough(_ request: TableRequest, isAllowed: Bool) async throws -> RawSnapshot {
+    private func passedThrough(_ request: TableRequest, isAllowed: Bool) async throws -> RawSnapshot {
         guard isAllowed else {
             throw SyncError(
                 .cacheMiss, "Only lists of rows are stored: no single row, count, CSV or other shape.",

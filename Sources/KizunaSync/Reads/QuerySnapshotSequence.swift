@@ -95,7 +95,9 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         /// The server's answer of a shape the store cannot hold; nil when the client closed meanwhile.
         private func answer(_ engine: Engine) async throws -> QuerySnapshot<Value>? {
             do {
-                let snapshot = try await engine.passedThrough(request, isAllowed: readStrategy != .cacheOnly)
+                // As a one-shot read of it, also when the client closes meanwhile.
+                let snapshot = try await engine.readOnce(
+                    request, strategy: readStrategy == .cacheOnly ? .cacheOnly : .networkOnly)
                 return try SnapshotDecoder<Value>(table: request.table, log: engine.environment.log).decode(snapshot)
             } catch let error as SyncError where error.code == .closed {
                 return nil

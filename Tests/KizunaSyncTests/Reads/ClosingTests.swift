@@ -67,4 +67,23 @@ import Testing
             }
         }
     }
+
+    /// A live read of one row asks once, and completes like every other when the client closes.
+    @Test func aLiveReadOfAnotherShapeCompletes() throws {
+        try ReadScene.run { scene in
+            let one = scene.client.from("tasks").selectAsSequence(as: TaskRow.self).eq("id", value: "a").single()
+            let answered = scene.watch(one)
+            await scene.simulation.settle()
+            scene.transport.serve { _ in .hold }
+            let waiting = scene.watch(one)
+            await scene.simulation.settle()
+            await scene.client.close()
+            await scene.simulation.settle()
+            #expect(answered.emissions.map { $0.result?.title } == ["one"])
+            #expect(answered.end == "completed")
+            #expect(waiting.emissions.isEmpty)
+            #expect(waiting.end == "completed")
+            #expect(scene.simulation.elapsed == .seconds(5))
+        }
+    }
 }
