@@ -11,7 +11,7 @@ package enum WireText {
     }
 
     /// A member of `in.(…)`: quoted when it holds a delimiter, a quote, a backslash or edge blanks.
-    static func listMember(_ text: String) -> String {
+    package static func listMember(_ text: String) -> String {
         let special: Set<Unicode.Scalar> = [",", "(", ")", "\"", "\\"]
         guard text.unicodeScalars.contains(where: special.contains) || hasEdgeBlanks(text) else { return text }
         return quoted(text)

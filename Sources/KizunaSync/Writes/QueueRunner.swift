@@ -460,11 +460,10 @@ extension QueueRunner {
             let facts = context.tables(first.table)
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
+            let found = try await lookup.rows(madeBy: entries, facts)
             for entry in entries {
-                guard let key = entry.rowKeys.first,
-                    let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns)
-                else { continue }
-                guard let row = try await lookup.row(of: request, facts) else {
+                guard let key = entry.rowKeys.first else { continue }
+                guard let row = found[key] else {
                     // It may be written and not be read. Nobody else can have made a row of a key that was made here.
                     let isAlone = entries.count == 1 ? entry.table.name : nil
                     if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns, tableOfTheOnlyRow: isAlone) {

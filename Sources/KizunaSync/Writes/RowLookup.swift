@@ -12,6 +12,40 @@ struct RowLookup: Sendable {
         try await answer(to: request, facts)?.all().first
     }
 
+    /// The rows that inserts made, by key, as far as the owner may read them. Many are asked for at once: on a bad network a
+    /// look for each would not come to its end.
+    func rows(madeBy entries: [QueueEntry], _ facts: TableFacts) async throws -> [RowKey: RawJSON] {
+        var found: [RowKey: RawJSON] = [:]
+        var rest = entries[...]
+        var together = Self.mostKeys
+        while let first = rest.first {
+            let group = rest.prefix(together)
+            if group.count > 1, let request = TableRequest.rows(madeBy: group, keyColumns: facts.keyColumns) {
+                let answer = try await answer(to: request, facts)
+                if let answer, !answer.isComplete {
+                    // A cap on the rows of an answer that is lower still.
+                    together = 1
+                    continue
+                }
+                for row in answer?.all() ?? [] {
+                    if let key = row.rowKey(columns: facts.keyColumns) { found[key] = row }
+                }
+                rest = rest.dropFirst(group.count)
+            } else {
+                if let key = first.rowKeys.first,
+                    let request = TableRequest.row(of: first, keyColumns: facts.keyColumns)
+                {
+                    found[key] = try await row(of: request, facts)
+                }
+                rest = rest.dropFirst()
+            }
+        }
+        return found
+    }
+
+    /// As many as one URL holds.
+    private static let mostKeys = 100
+
     /// The keys of those rows that deletes name and that are still there; nil where the deletes do not name them plainly,
     /// or the server gave some of them only.
     func keysLeft(by entries: [QueueEntry]) async throws -> Set<RowKey>? {

@@ -118,6 +118,23 @@ extension TableRequest {
         return request
     }
 
+    /// The request for the rows that these inserts or upserts made; nil where their keys cannot stand in one list.
+    package static func rows(madeBy entries: ArraySlice<QueueEntry>, keyColumns: [String]) -> TableRequest? {
+        guard let table = entries.first?.table, keyColumns.count == 1 else { return nil }
+        let texts = entries.compactMap { entry -> String? in
+            switch entry.operation {
+            case .insert(let row), .upsert(let row, _, _): row.member(keyColumns[0])?.scalarText
+            case .update, .delete: nil
+            }
+        }
+        guard texts.count == entries.count, !texts.contains("") else { return nil }
+        var request = TableRequest(schema: table.schema, table: table.name)
+        let list = texts.map(WireText.listMember).joined(separator: ",")
+        request.append(WireText.columnName(keyColumns[0]), "in.(\(list))")
+        request.count = .exact
+        return request
+    }
+
     /// The request for the row an update names, under the key the update gives it; nil where it names none.
     package static func movedRow(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
         guard case .update(let patch, let filters) = entry.operation, entry.rowKeys.count == 1 else { return nil }

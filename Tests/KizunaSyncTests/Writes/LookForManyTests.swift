@@ -1,0 +1,42 @@
+import KizunaCore
+import KizunaSync
+import KizunaSyncTesting
+import Testing
+
+/// After a lost answer to many inserts the server is asked which of them it has, in few requests.
+@Suite struct LookForManyTests {
+    @Test(arguments: [(nil, 3), (10, 251)] as [(Int?, Int)])
+    func rowsAreLookedForAHundredAtATime(cap: Int?, looks: Int) throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            world.server.maxRows = cap
+            let client = try await world.client()
+            try await client.disableNetwork()
+            let receipt = try await client.from("items").insert((1...250).map { NewItem(title: "t\($0)") })
+            world.network.plant(.dropAnswer)
+            try await client.enableNetwork()
+            let rows = try await receipt.delivered().decode(as: Item.self)
+            #expect(rows.map(\.id) == receipt.rowIDs)
+            #expect(world.server.requestCount("POST") == 2)
+            #expect(world.server.requestCount("GET") == looks)
+            #expect(world.server.rows(of: "items").count == 250)
+        }
+    }
+
+    @Test func keysThatNeedQuotesAreFoundTogether() throws {
+        try Simulation.run { simulation in
+            let server = SimulatedServer(simulation, tables: [SimulatedTable("things", columns: ["id": .text])])
+            let network = ScriptedTransport(simulation)
+            network.serve(server)
+            let client = try await simulation.makeClient(network)
+            try await client.disableNetwork()
+            let keys = ["a,b", "c)d", " e", "f\"g", "plain", "", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]
+            let receipt = try await client.from("things").insert(keys.map { ["id": $0] })
+            network.plant(.dropAnswer)
+            try await client.enableNetwork()
+            try await receipt.delivered()
+            #expect(server.rows(of: "things").count == keys.count)
+            #expect(server.requestCount("POST") == 2)
+        }
+    }
+}
