@@ -400,7 +400,9 @@ package final class LiveReadRunner: Sendable {
                 return (.answerStored(attempt: attempt), nil)
             case .refused: return (.answerRefused(attempt: attempt), nil)
             case .untrusted: return (.answerUntrusted(attempt: attempt), nil)
-            case .outdated, .unsettled: return (nil, nil)
+            case .outdated: return (nil, nil)
+            // The news of it is on its way, or has been overtaken by that of a new session: then it is asked again.
+            case .unsettled: return (.answerRefused(attempt: attempt), nil)
             }
         } catch let failure as Gateway.ReadFailure {
             if let token = failure.rejectedToken {
