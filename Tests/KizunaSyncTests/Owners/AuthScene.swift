@@ -121,6 +121,7 @@ final class FakeAuthStore: KizunaAuthStore {
         var session: KizunaAuthSession?
         var isLocked = false
         var isHolding = false
+        var isFixed = false
         var held: [CheckedContinuation<Void, Never>] = []
         var saves = 0
     }
@@ -135,6 +136,11 @@ final class FakeAuthStore: KizunaAuthStore {
     var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
         set { state.withLock { $0.isLocked = newValue } }
+    }
+    /// While fixed, a save is forgotten.
+    var isFixed: Bool {
+        get { state.withLock { $0.isFixed } }
+        set { state.withLock { $0.isFixed = newValue } }
     }
     /// While holding, a save does not return.
     func hold(_ isHolding: Bool) {
@@ -158,7 +164,7 @@ final class FakeAuthStore: KizunaAuthStore {
         }
         if isLocked { throw Locked() }
         state.withLock { state in
-            state.session = session
+            if !state.isFixed { state.session = session }
             state.saves += 1
         }
     }

@@ -154,6 +154,18 @@ import Testing
         }
     }
 
+    @Test func aStoreThatKeepsNothingNewDoesNotBringSpentTokensBack() throws {
+        try run(kept: "alice") { world in
+            let client = try await world.client()
+            world.store.isFixed = true
+            await world.scene.simulation.advance(by: .seconds(8 * 3600))
+            #expect(world.server.refreshes.count == 9)
+            #expect(world.server.logouts == [])
+            #expect(try await world.auth.freshToken() != nil)
+            await client.close()
+        }
+    }
+
     @Test func aSlowStoreEndsOnTheNewestSession() throws {
         try run { world in
             _ = try await world.client()

@@ -22,6 +22,8 @@ public final class KizunaAuth: SessionSource {
         var unsaved: KizunaAuthSession??
         var isSaving = false
         var saved: [Gate] = []
+        /// Refresh tokens this process has used up.
+        var spent: Set<String> = []
     }
 
     private let gateway: AuthGateway
@@ -82,7 +84,7 @@ public final class KizunaAuth: SessionSource {
         return true
     }
 
-    /// Signs the user out on this device at once, and tells the server when it can be reached.
+    /// Signs the user out on this device at once, and tells the server if it can be reached.
     ///
     /// When it returns, the kept session is forgotten, or its store could not be written and is tried again.
     public func signOut() async {
@@ -191,7 +193,10 @@ public final class KizunaAuth: SessionSource {
 
     private func refresh(_ generation: Int, _ token: String) async {
         do {
-            step(.refreshed(generation: generation, try await gateway.refresh(await newest(token))))
+            let newest = await newest(token)
+            let grant = try await gateway.refresh(newest)
+            state.withLock { _ = $0.spent.insert(newest) }
+            step(.refreshed(generation: generation, grant))
         } catch {
             let failure = error as? SyncError
             step(
@@ -209,7 +214,9 @@ public final class KizunaAuth: SessionSource {
         guard isKept else { return held }
         do {
             guard let kept = try await store.load(), kept.userID == userID else { return held }
-            return kept.refreshToken
+            // A store that does not keep what it is told has nothing newer.
+            let isSpent = state.withLock { $0.spent.contains(kept.refreshToken) }
+            return isSpent ? held : kept.refreshToken
         } catch {
             // Locked: the token at hand is the best there is.
             return held
