@@ -41,7 +41,9 @@ import Testing
         (.signOut, .signOutAsked), (.signOut, .signedOut),
     ])
     func afterASignOutOnlyASignInCounts(_ meaning: SignedOutEventMeaning, _ end: SupabaseSessionMachine.Event) {
-        #expect(answers(meaning, after: end) == [nil, nil, nil, Self.signedIn, nil, nil, .signedOut])
+        #expect(
+            answers(meaning, after: end)
+                == [.signedOut, .signedOut, .signedOut, Self.signedIn, nil, nil, .signedOut])
     }
 
     @Test func afterTheNextSignInTheSessionIsFollowedAgain() {

@@ -45,7 +45,8 @@ package struct SupabaseSessionMachine: Sendable {
     package mutating func handle(_ event: Event) -> SessionState? {
         switch event {
         case .initial(let session, let isStored):
-            guard !hasEnded else { return nil }
+            // Whoever begins to listen after the end has to be told of it.
+            guard !hasEnded else { return .signedOut }
             if let session { return session.state }
             if isStored { return .restoring }
             return signedOutEvents == .signOut ? .signedOut : .lost
