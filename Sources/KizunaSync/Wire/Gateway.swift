@@ -125,8 +125,8 @@ package struct Gateway: Sendable {
 }
 
 extension Gateway: CustomReflectable {
-    /// The base alone: whatever holds a gateway can be dumped without the key.
-    package var customMirror: Mirror { Mirror(self, children: ["base": base]) }
+    /// Empty: whatever holds a gateway can be dumped without the key, or a password in the URL.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SyncError {

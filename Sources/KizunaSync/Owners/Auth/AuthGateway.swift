@@ -99,8 +99,8 @@ extension AuthGateway {
 }
 
 extension AuthGateway: CustomReflectable {
-    /// The base alone: whatever holds a gateway can be dumped without the key.
-    package var customMirror: Mirror { Mirror(self, children: ["base": base]) }
+    /// Empty: whatever holds a gateway can be dumped without the key, or a password in the URL.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SyncError {
