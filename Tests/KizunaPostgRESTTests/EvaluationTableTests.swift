@@ -15,7 +15,8 @@ import Testing
         (.int8, "9007199254740993", "gt.9007199254740992", .yes), (.int8, "5", "eq. +5 ", .yes),
         (.int4, "5", "eq.5.0", .unknown), (.float4, "0.1", "eq.0.1", .yes), (.float4, "0.1", "eq.0.1000000001", .yes),
         (.float8, "0.1", "eq.0.1000000001", .no), (.float8, "-0", "eq.0", .yes), (.float8, "1e+20", "eq.1e20", .yes),
-        (.float8, "1", "lt.1e400", .unknown),
+        (.float8, "1", "lt.1e400", .unknown), (.numeric, "1", "gt.1e-9223372036854775808", .unknown),
+        (.jsonb, "1e-9223372036854775808", "lt.1", .unknown),
     ]
 
     private static let scalars: [Line] = [
@@ -41,6 +42,13 @@ import Testing
         (.timestamptz, "\"2024-02-29T12:00:00.123457+00:00\"", "eq.2024-02-29T12:00:00.1234567Z", .yes),
         (.timestamptz, "\"2024-02-29T12:00:00+00:00\"", "lt.now", .unknown),
         (.time, "\"24:00:00\"", "gt.23:59:59.999999", .yes),
+        (.timestamp, "\"294276-12-31T23:59:59.999999\"", "gt.2024-02-29", .yes),
+        (.timestamp, "\"infinity\"", "gt.294276-12-31T23:59:59.999999", .yes),
+        (.timestamptz, "\"2024-02-29T12:00:00+00:00\"", "lt.294276-12-31T23:59:59-15:59", .unknown),
+        (.timestamptz, "\"294276-12-31T23:59:59.999999+00:00\"", "eq.294277-01-01T00:59:59.999999+01", .unknown),
+        (.timestamp, "\"4713-11-24T00:00:00 BC\"", "lt.4713-11-25 BC", .yes),
+        (.timestamp, "\"2024-02-29T12:00:00\"", "gt.294276-01-01 BC", .unknown),
+        (.timestamptz, "\"2024-02-29T12:00:00+00:00\"", "gt.4714-11-24T00:00:00+10 BC", .unknown),
         (KizunaColumnType(rawValue: "interval"), "\"1 day\"", "eq.1 day", .unknown),
     ]
 

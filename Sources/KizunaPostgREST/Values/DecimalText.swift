@@ -36,7 +36,8 @@ struct DecimalText: Sendable, Hashable {
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
         var power = 0
         if let mark = bytes.first, mark | 0x20 == UInt8(ascii: "e") {
-            guard let number = Int(String(decoding: bytes.dropFirst(), as: UTF8.self)), abs(number) <= Self.sizeLimit
+            guard let number = Int(String(decoding: bytes.dropFirst(), as: UTF8.self)),
+                number.magnitude <= Self.sizeLimit
             else { return nil }
             power = number
             bytes = []

@@ -1,6 +1,12 @@
 /// Dates and times in ISO form, in whole microseconds.
 enum TimeText {
     static let dayLength: Int64 = 86_400_000_000
+    /// The day from which PostgreSQL counts, 2000-01-01: counted from an earlier one, its last timestamps have no number.
+    private static let epoch: Int64 = 10_957
+    /// 4714-11-24 BC, the first day PostgreSQL knows.
+    private static let firstDay: Int64 = -2_440_588
+    /// The moments PostgreSQL knows, from that day up to the year 294277.
+    private static let moments = (firstDay - epoch) * dayLength..<9_223_371_331_200_000_000
 
     /// How the offset of a timestamp counts.
     enum Zone {
@@ -29,7 +35,7 @@ enum TimeText {
         return cursor.date().flatMap { day($0, lastYear: 5_874_897) } != nil && cursor.isAtEnd
     }
 
-    /// Microseconds since 1970 in UTC, or in the clock of the column.
+    /// Microseconds since 2000 in UTC, or in the clock of the column.
     static func timestamp(_ text: String, zone: Zone) -> Reading<Int64> {
         if let bound = infinity(text) { return .value(bound) }
         var cursor = Digits(text)
@@ -47,7 +53,8 @@ enum TimeText {
         case .session(let isUTC):
             if offset == nil, !isUTC { return .undecided }
         }
-        return .value(day * dayLength + moment - (offset ?? 0) * 1_000_000)
+        let number = (day - epoch) * dayLength + moment - (offset ?? 0) * 1_000_000
+        return moments.contains(number) ? .value(number) : .refused
     }
 
     /// Microseconds since midnight; `24:00:00` is the end of the day.
@@ -80,8 +87,9 @@ enum TimeText {
     private static func day(_ parts: Digits.DateParts, lastYear: Int64) -> Int64? {
         guard parts.year > 0, parts.year <= lastYear else { return nil }
         // There is no year 0: 1 BC is followed by 1 AD.
-        return CivilDay.day(
+        let day = CivilDay.day(
             year: parts.isBeforeChrist ? 1 - parts.year : parts.year, month: parts.month, day: parts.day)
+        return day.flatMap { $0 >= firstDay ? $0 : nil }
     }
 
     /// PostgreSQL takes the 60th second and `24:00:00` for the moment that follows.
