@@ -25,6 +25,13 @@ import Testing
         #expect(Set(keys).count == keys.count)
     }
 
+    @Test func aRangeToTheEndOfAllNumbersIsARequestLikeOthers() {
+        let all = tasks.range(from: 0, to: .max).request
+        #expect(all.limit == .max && all.offset == 0)
+        #expect(tasks.range(from: 0, to: .max, referencedTable: "notes").request.referencedWindow.count == 2)
+        #expect(tasks.range(from: 9, to: .max).request.limit == .max - 8)
+    }
+
     @Test func differentlyComposedLettersAreDifferentRequests() {
         #expect(tasks.eq("t", value: "é").request != tasks.eq("t", value: "e\u{301}").request)
         #expect(Set([tasks.eq("t", value: "é").request, tasks.eq("t", value: "e\u{301}").request]).count == 2)

@@ -37,9 +37,12 @@ extension OfflinePostgrestFilterBuilder {
     /// `from("tasks").range(from: 10, to: 19)` ⟶ `GET /tasks?offset=10&limit=10`. Offline: as `limit`; behind an offset
     /// rows inserted offline are not shown.
     public func range(from: Int, to: Int, referencedTable: String? = nil) -> Self {
-        changing {
+        // `from: 0, to: .max` is one row more than there are numbers.
+        let (span, isTooLong) = to.subtractingReportingOverflow(from)
+        let rows = isTooLong || span == .max ? Int.max : span + 1
+        return changing {
             $0.set(referencedTable.map { "\($0).offset" } ?? "offset", to: String(from))
-            $0.set(referencedTable.map { "\($0).limit" } ?? "limit", to: String(to - from + 1))
+            $0.set(referencedTable.map { "\($0).limit" } ?? "limit", to: String(rows))
         }
     }
 
