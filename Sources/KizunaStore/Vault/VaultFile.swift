@@ -173,10 +173,16 @@ package struct VaultFile: Sendable, Equatable {
         } catch {
             throw Self.unwritable(error)
         }
-        guard !FileManager.default.fileExists(atPath: path) else { return }
-        guard
-            FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw Self.unwritable(nil) }
+        // Only where there is none: `FileManager` would put a new file in the place of one that another process has begun
+        // meanwhile.
+        let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw Self.unwritable(nil)
+        }
+        // Whatever the process takes from the rights of its files.
+        fchmod(descriptor, 0o600)
+        Foundation.close(descriptor)
     }
 
     /// SQLite's own limit is 512, with the names of the file's companions.

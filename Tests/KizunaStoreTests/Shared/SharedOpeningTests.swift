@@ -20,6 +20,28 @@ import Testing
         for each in vaults { await each.vault.close() }
     }
 
+    /// Whoever comes a moment later must not put a new file in the place of the one that is being filled.
+    @Test func aNewFileIsMadeByOneOfMany() async throws {
+        for round in 0..<100 {
+            let scene = try SharedScene()
+            let vaults = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
+                for number in 1...6 {
+                    group.addTask {
+                        let process = try scene.process(Int32(number))
+                        _ = try await process.vault.enqueue([try insertion("k\(number)")], limit: 100)
+                        return process
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for each in vaults {
+                #expect(try await each.vault.pendingEntries().count == 6, "round \(round)")
+                #expect(!each.news.contains { $0.isCleared }, "round \(round)")
+                await each.vault.close()
+            }
+        }
+    }
+
     @Test func aFileOfTheFirstVersionIsBroughtUpWithWhatItHolds() async throws {
         let scene = try SharedScene()
         let first = try scene.process(1)
