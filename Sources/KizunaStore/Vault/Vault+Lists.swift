@@ -284,7 +284,8 @@ extension Vault {
     private func orderedRows(of list: Int64) throws(SyncError) -> StoredRows {
         let stored = try rows.all(of: list)
         guard let order = try lists.layout(of: list).order else { return StoredRows(stored) }
-        let bySlot = Dictionary(uniqueKeysWithValues: stored.map { ($0.slot, $0) })
+        var bySlot: [Int64: StoredRow] = [:]
+        for row in stored where bySlot.updateValue(row, forKey: row.slot) != nil { throw StoreFault.damaged }
         return StoredRows(order.compactMap { bySlot[$0] })
     }
 

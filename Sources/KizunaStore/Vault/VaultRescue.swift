@@ -51,6 +51,11 @@ struct VaultRescue {
             do throws(SyncError) {
                 guard let found = try next(.above(low)) else { return ahead }
                 if let row = found.row { ahead.append(row) } else { isWhole = false }
+                // On a broken page numbers may stand twice, or not ascend.
+                guard found.number > low else {
+                    isWhole = false
+                    break
+                }
                 low = found.number
             } catch {
                 isWhole = false
@@ -59,15 +64,17 @@ struct VaultRescue {
         }
         var behind: [Row] = []
         var high = Int64.max
-        while let found = try? next(.below(high)), found.number > low {
+        while let found = try? next(.below(high)), found.number > low, found.number < high {
             if let row = found.row { behind.append(row) }
             high = found.number
         }
         var between: [Row] = []
-        let first = max(low, 0) + 1
+        var number = max(low, 0)
         if high != .max || low != .min {
-            let last = min(high == .max ? first + Self.longestGap : high - 1, first + Self.longestGap)
-            for number in first...max(first, last) where number <= last {
+            let reach = number > .max - Self.longestGap ? .max : number + Self.longestGap
+            let last = high == .max ? reach : min(high - 1, reach)
+            while number < last {
+                number += 1
                 if let found = try? next(.at(number)), let row = found.row { between.append(row) }
             }
         }

@@ -44,6 +44,33 @@ import Testing
         await again.close()
     }
 
+    /// A broken page may give a row's number twice. SQLite does not look, and no process must end for it.
+    @Test func aNumberThatStandsTwiceIsDamage() async throws {
+        for table in ["queue", "rows"] {
+            let scene = try StoreScene()
+            let vault = try scene.open()
+            _ = try await vault.enqueue([try insertion("a"), try insertion("b"), try insertion("c")], limit: 10)
+            _ = try await vault.store(try scene.answer(#"[{"id":"1"},{"id":"2"},{"id":"3"}]"#))
+            _ = try await vault.store(try scene.answer(#"[{"id":"3"},{"id":"1"},{"id":"2"}]"#))
+            await vault.close()
+            try repeatNumber(of: table, in: scene.path)
+            if table == "rows" {
+                let reader = try scene.open()
+                let error = await #expect(throws: SyncError.self) {
+                    try await reader.list(cacheKey: "all", usedAt: day(5))
+                }
+                #expect(error?.code == .storeCorrupt)
+                await reader.close()
+            }
+            let again = try scene.open()
+            #expect(again.damage != nil, Comment(rawValue: table))
+            let saved = try await again.pendingEntries().map(\.id)
+            #expect(saved == ["insert-a", "insert-b", "insert-c"], Comment(rawValue: table))
+            #expect(again.damage?.isWhole == (table == "rows"))
+            await again.close()
+        }
+    }
+
     @Test func aWriteWhoseConditionsCannotBeReadIsNeverTakenForOneWithoutAny() async throws {
         for text in ["NULL", "''", "'[\"id\"]'", "'[\"id\",5]'", "'nonsense'"] {
             let scene = try StoreScene()
@@ -133,6 +160,26 @@ import Testing
             try raw.execute("UPDATE queue SET operation = 'merge' WHERE sequence = 100")
             raw.close()
         }
+    }
+
+    /// Gives the third row of a table the number of the second one.
+    private func repeatNumber(of table: String, in path: String) throws {
+        let raw = try RawStore(path)
+        let page = Int(try raw.number("SELECT rootpage FROM sqlite_master WHERE name = '\(table)'"))
+        let size = Int(try raw.number("PRAGMA page_size"))
+        raw.close()
+        let url = URL(fileURLWithPath: path)
+        var bytes = try Array(Data(contentsOf: url))
+        let start = (page - 1) * size
+        try #require(bytes[start] == 0x0D, "a leaf of a table")
+        func endOfVariableLength(_ at: Int) -> Int { (bytes[at...].firstIndex { $0 < 0x80 } ?? at) + 1 }
+        let numbers = (1...2).map { cell in
+            let at = start + Int(bytes[start + 8 + 2 * cell]) << 8 + Int(bytes[start + 9 + 2 * cell])
+            let number = endOfVariableLength(at)
+            return number..<endOfVariableLength(number)
+        }
+        bytes.replaceSubrange(numbers[1], with: Array(bytes[numbers[0]]))
+        try Data(bytes).write(to: url)
     }
 
     private func overwritePage(of table: String, in path: String) throws {
