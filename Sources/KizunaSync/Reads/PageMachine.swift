@@ -2,10 +2,11 @@ package import KizunaCore
 
 /// Decides which pages to ask for until a range of rows is proved to be whole. Pure.
 ///
-/// Each page but the first begins with the last row taken, so that a shift of the rows between two requests shows; then
-/// the pull begins anew, three times at most. A range is whole when its limit is reached, or when the count that came
+/// Each page but the first begins with the last row taken, so that a shift of the rows between two requests shows; that two
+/// rows changed places shows by one that comes again. Then the pull begins anew, three times at most. A range is whole when its limit is reached, or when the count that came
 /// with its last page is: one answer holds both. The row cap of the server is never assumed: it may be any number and
-/// change between two pages. Where the server does not count, or gives one row at a time, nothing is proved.
+/// change between two pages. Where the server does not count, gives one row at a time, or gives a key on several pages,
+/// nothing is proved.
 ///
 /// Invariants:
 /// - P1: `isComplete` is true only with one of those two proofs, and then no row that was there throughout is missing.
@@ -31,6 +32,8 @@ package struct PageMachine: Sendable {
     private var last: RawJSON?
     private var seen: Set<RowKey> = []
     private var restarts = 0
+    /// Whether a row came again and the pull could not begin anew.
+    private var isDoubtful = false
 
     private static let restartLimit = 3
 
@@ -46,15 +49,28 @@ package struct PageMachine: Sendable {
     package mutating func answered(_ rows: [(key: RowKey?, json: RawJSON)], total: Int?) -> Ruling {
         if hasOverlap, rows.first.map({ !isLast($0) }) ?? true { return shifted() }
         var ruling = Ruling(next: .finished(isComplete: false))
+        var own: Set<RowKey> = []
+        var comesAgain = false
         for (index, row) in rows.enumerated() where index > 0 || !hasOverlap {
-            if let key = row.key, !seen.insert(key).inserted { continue }
+            if let key = row.key {
+                guard seen.insert(key).inserted else {
+                    comesAgain = comesAgain || !own.contains(key)
+                    continue
+                }
+                own.insert(key)
+            }
             ruling.taken.append(index)
+        }
+        if comesAgain {
+            // It stood before the shared row and now stands behind it: another has come to stand before it, unseen.
+            guard restarts == Self.restartLimit else { return shifted() }
+            isDoubtful = true
         }
         let gained = rows.count - (hasOverlap ? 1 : 0)
         position += gained
         if let row = rows.last { last = row.json.keyed(row.key) }
         if isWhole(total) {
-            ruling.next = .finished(isComplete: true)
+            ruling.next = .finished(isComplete: !isDoubtful)
         } else if gained == 0 {
             ruling.next = .finished(isComplete: false)
         } else if ruling.taken.isEmpty {

@@ -151,7 +151,7 @@ struct NumberRow: Codable, Sendable, Equatable {
             let ranged = ["content-range": "0-2/5"]
             scene.transport.enqueue(
                 .json(#"[{"id":1},{"id":2},{"id":2}]"#, headers: ranged),
-                .json(#"[{"id":2},{"id":1},{"id":3}]"#, headers: ["content-range": "2-4/5"]))
+                .json(#"[{"id":2},{"id":3},{"id":3}]"#, headers: ["content-range": "2-4/5"]))
             let snapshot = try await Self.numbers(scene).execute()
             #expect(snapshot.result?.map(\.id) == [1, 2, 3])
             scene.transport.serve { _ in .json(#"[{"id":1},{"id":2}]"#, headers: ["content-range": "0-1/9"]) }

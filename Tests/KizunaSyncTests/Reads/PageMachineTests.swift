@@ -66,6 +66,22 @@ import Testing
         #expect(pages == 2)
     }
 
+    /// The shared row and the count are as they were, and yet one row came twice and another never.
+    @Test func rowsThatChangePlacesBeginThePullAnew() {
+        let (rows, isComplete, pages) = pull(list: { $0 == 0 ? [0, 1, 2, 3] : [3, 1, 2, 0] }, cap: { _ in 2 })
+        #expect(rows == [3, 1, 2, 0])
+        #expect(isComplete)
+        #expect(pages == 6)
+    }
+
+    /// A view may give a key twice: one row of it is kept, and nothing is proved.
+    @Test func keysThatStandOnSeveralPagesProveNothing() {
+        let (rows, isComplete, pages) = pull(list: { _ in [0, 1, 2, 1, 3, 4] }, cap: { _ in 3 })
+        #expect(rows == [0, 1, 2, 3, 4])
+        #expect(!isComplete)
+        #expect(pages < 20)
+    }
+
     /// P1 and P3 over random lists, caps and changes: what is called whole held every row that was there throughout.
     @Test(arguments: 1...300)
     func nothingThatStayedIsEverMissingFromAWholeList(seed: Int) {
