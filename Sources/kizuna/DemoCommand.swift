@@ -5,6 +5,10 @@ internal import KizunaLocal
 /// `kizuna demo`: the main job, told as it is observed. Its exit status is 0 only if every step was seen.
 enum DemoCommand {
     static func run(arguments: [String]) async -> Int32 {
+        guard arguments.isEmpty else {
+            print("usage: kizuna demo")
+            return arguments.contains("--help") ? 0 : 64
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "kizuna-demo-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: folder) }

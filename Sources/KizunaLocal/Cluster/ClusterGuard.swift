@@ -12,7 +12,11 @@ final class ClusterGuard: Sendable {
     private static let script = """
         trap '' INT TERM HUP
         start=$1 stop=$2 scratch=$3
-        if eval "$start" 2>&1; then echo kizuna-started; else rm -rf "$scratch"; exit 1; fi
+        if eval "$start" 2>&1; then echo kizuna-started; else
+          cat "$scratch/server.log" 2>/dev/null
+          rm -rf "$scratch"
+          exit 1
+        fi
         exec >/dev/null
         cat
         eval "$stop" 2>&1

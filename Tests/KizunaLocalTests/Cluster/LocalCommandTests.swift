@@ -76,4 +76,29 @@ import Testing
             #expect(text.hasPrefix("usage: kizuna local"))
         }
     }
+
+    @Test func theDemoTakesNoArgumentsAndSaysSo() async throws {
+        for (argument, status) in [("--help", Int32(0)), ("--odd", 64)] {
+            let process = try ChildProcess([program.path, "demo", argument], output: .pipe)
+            let text = await process.outputText()
+            #expect(await process.end() == .exited(status))
+            #expect(text.hasPrefix("usage: kizuna demo"))
+        }
+    }
+
+    /// The server says it in its log, which goes with the folder it stands in.
+    @Test func dataOfAnotherVersionIsNamedAsTheReason() async throws {
+        let first = try await start()
+        defer { try? FileManager.default.removeItem(atPath: first.folder) }
+        first.process.send(SIGTERM)
+        #expect(await first.process.end() == .exited(0))
+        let version = try FileHandle(forWritingTo: URL(fileURLWithPath: first.folder + "/PG_VERSION"))
+        try version.truncate(atOffset: 0)
+        try version.write(contentsOf: Data("9.6\n".utf8))
+        try version.close()
+        let again = try ChildProcess([program.path, "local", "--data", first.folder], output: .pipe, errors: .pipe)
+        #expect(await again.end() == .exited(1))
+        let text = String(decoding: try again.errors?.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(text.contains("version 9.6"), "\(text)")
+    }
 }
