@@ -41,6 +41,22 @@ package enum ByteWords {
         return hash
     }
 
+    /// Whether no byte has its high bit set.
+    @inline(__always)
+    static func areASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard word & 0x8080_8080_8080_8080 == 0 else { return false }
+            offset += 8
+        }
+        while offset < bytes.count {
+            guard bytes[offset] < 0x80 else { return false }
+            offset += 1
+        }
+        return true
+    }
+
     /// The first byte from `offset` on that ends or changes the course of a JSON string: a quote, a backslash or a control
     /// character. The end where there is none.
     @inline(__always)

@@ -8,6 +8,8 @@ package enum JSONFault: Error, Sendable, Equatable {
     case tooDeep
     /// The value is of another kind than asked for.
     case wrongKind
+    /// A string's bytes are not UTF-8.
+    case notText
 }
 
 /// Walks over JSON text without building values: it finds where values begin and end, and checks the grammar.

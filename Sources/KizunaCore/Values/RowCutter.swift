@@ -19,7 +19,7 @@ package struct RowCutter: Sendable {
         keyNames = keyColumns.map { KeyName(quoted: RawJSON(string: $0).bytes, bytes: Array($0.utf8)) }
     }
 
-    /// The rows of a body that must be one JSON array of objects.
+    /// The rows of a body that must be one JSON array of objects. Bytes that are no text are refused: no decoder takes them.
     package func rows(of body: [UInt8]) throws(JSONFault) -> [CutRow] {
         let outcome = body.withUnsafeBufferPointer { buffer -> Result<[CutRow], JSONFault> in
             do throws(JSONFault) {
@@ -69,6 +69,10 @@ package struct RowCutter: Sendable {
                 for index in keyNames.indices where Self.names(quoted, keyNames[index]) { found[index] = value }
             } while try scanner.take(UInt8(ascii: ","))
             try scanner.expect(UInt8(ascii: "}"))
+        }
+        let row = UnsafeBufferPointer(rebasing: bytes[start..<scanner.offset])
+        guard ByteWords.areASCII(UnsafeRawBufferPointer(row)) || String(validating: row, as: UTF8.self) != nil else {
+            throw .notText
         }
         return CutRow(range: start..<scanner.offset, key: Self.key(of: found, bytes))
     }

@@ -44,6 +44,7 @@ package struct AnswerRows: Sendable {
         switch fault {
         case .truncated: return "The answer ends in the middle; it was not stored."
         case .tooDeep: return "The answer is nested too deeply; it was not stored."
+        case .notText: return "The answer is not in UTF-8; it was not stored."
         case .unexpected, .wrongKind: return "The answer is not a JSON array of rows; it was not stored."
         }
     }

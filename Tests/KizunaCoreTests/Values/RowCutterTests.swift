@@ -79,6 +79,17 @@ import Testing
         #expect(throws: JSONFault.self) { try cut(text) }
     }
 
+    /// A decoder takes no row of such an answer, so it must not take the place of one that decodes.
+    @Test(
+        arguments: [[0xE9], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80]] as [[UInt8]])
+    func bytesThatAreNoTextAreRefused(_ bytes: [UInt8]) throws {
+        let start = Array(#"[{"id":"é","t":"plain"},{"id":"b","t":"longer than a word, "#.utf8)
+        #expect(throws: JSONFault.notText) {
+            try RowCutter(keyColumns: ["id"]).rows(of: start + bytes + Array(#""}]"#.utf8))
+        }
+        #expect(try RowCutter(keyColumns: ["id"]).rows(of: start + Array("é€😀".utf8) + Array(#""}]"#.utf8)).count == 2)
+    }
+
     @Test func anAnswerCutAtAnyByteIsTruncated() {
         let bytes = Array(#"[{"id":"a","n":{"x":[1,2]}},{"id":"b"}]"#.utf8)
         for count in 0..<bytes.count {

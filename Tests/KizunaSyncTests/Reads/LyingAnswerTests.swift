@@ -9,11 +9,17 @@ import Testing
         WireResponse(
             status: 200, headers: ["content-type": "text/html"], body: Array("<html>Sign in to the hotel</html>".utf8)))
 
+    /// What a proxy or a database without an encoding makes of `é`.
+    private static let latin = ScriptedAnswer.respond(
+        WireResponse(
+            status: 200, headers: ["content-type": "application/json"],
+            body: Array(#"[{"id":"x","title":"caf"#.utf8) + [0xE9] + Array(#""}]"#.utf8)))
+
     private static let lies: [(String, ScriptedAnswer)] = [
         ("an error body", .json(#"{"code":"XX000","message":"broken"}"#)), ("a page of a proxy", html),
         ("half an answer", .json(#"[{"id":"x","title":"th"#)), ("nothing", .json("")), ("null", .json("null")),
         ("a number", .json("17")), ("numbers", .json("[1,2]")), ("two answers", .json("[] []")),
-        ("no content", .respond(WireResponse(status: 204))),
+        ("no content", .respond(WireResponse(status: 204))), ("bytes that are no text", latin),
     ]
 
     @Test(arguments: lies.map(\.0))
