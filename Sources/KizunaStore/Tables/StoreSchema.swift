@@ -42,6 +42,9 @@ enum StoreSchema {
     }
 
     private static func found(_ connection: SQLiteConnection) throws(SyncError) -> Int64 {
-        try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
+        let found = try connection.first("PRAGMA user_version") { (row) throws(SyncError) in row.integer(0) } ?? 0
+        // No version of this package writes such a number.
+        guard found >= 0 else { throw StoreFault.damaged }
+        return found
     }
 }

@@ -11,6 +11,7 @@ import Testing
         case queuePage
         case refusalsPage
         case undecodableWrite
+        case versionBelowZero
     }
 
     @Test(arguments: Damage.allCases)
@@ -30,10 +31,10 @@ import Testing
         switch damage {
         case .garbage, .queuePage: #expect(saved.isEmpty)
         case .cutInTheMiddle: #expect(saved.count < 200)
-        case .refusalsPage: #expect(saved.count == 200)
+        case .refusalsPage, .versionBelowZero: #expect(saved.count == 200)
         case .undecodableWrite: #expect(saved == (0..<200).filter { $0 != 99 }.map { "insert-k\($0)" })
         }
-        #expect(vault.damage?.isWhole == false)
+        #expect(vault.damage?.isWhole == (damage == .versionBelowZero))
         _ = try await vault.enqueue([try insertion("new")], limit: 1000)
         await vault.close()
         let again = try scene.open()
@@ -158,6 +159,10 @@ import Testing
         case .undecodableWrite:
             let raw = try RawStore(path)
             try raw.execute("UPDATE queue SET operation = 'merge' WHERE sequence = 100")
+            raw.close()
+        case .versionBelowZero:
+            let raw = try RawStore(path)
+            try raw.execute("PRAGMA user_version = -2")
             raw.close()
         }
     }
