@@ -94,7 +94,7 @@ import Testing
             _ = connection.readRequest()
             connection.waitUntilClientCloses()
         }
-        let seen = await transport.outcome(WireRequest(method: "GET", url: server.url(), timeout: .milliseconds(200)))
+        let seen = await transport.outcome(WireRequest(method: "GET", url: server.url(), timeout: .seconds(2)))
         #expect(seen == "outcomeUnknown: timed out")
     }
 
@@ -105,7 +105,7 @@ import Testing
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
             connection.waitUntilClientCloses()
         }
-        let seen = await transport.outcome(WireRequest(method: "GET", url: server.url(), timeout: .milliseconds(200)))
+        let seen = await transport.outcome(WireRequest(method: "GET", url: server.url(), timeout: .seconds(2)))
         #expect(seen == "outcomeUnknown: timed out")
     }
 
