@@ -45,6 +45,8 @@ package struct QueueMachine: Sendable {
         var outcome: Effect?
         /// The refusal to fall back on when the server turns out not to have the rows.
         var duplicate: ServerFailure?
+        /// Writes of it that the app queued again before their refusal was known to be on disk.
+        var requeued: [QueueItem] = []
     }
 
     private enum TimerUse: Sendable, Equatable {
@@ -212,7 +214,15 @@ extension QueueMachine {
     }
 
     private mutating func queued(_ items: [QueueItem]) {
-        for item in items where tracked[item.id] == nil {
+        for item in items {
+            if let known = tracked[item.id] {
+                // The app answers a refusal as soon as it is on disk, which may be before that is known here.
+                guard known.item.sequence != item.sequence,
+                    let flight = flights.first(where: { endedIDs($0.value).contains(item.id) })?.key
+                else { continue }
+                flights[flight]?.requeued.append(item)
+                continue
+            }
             // Behind everything accepted before it, which is nearly always everything.
             let isLast = order.insert(item.id) { (tracked[$0]?.item.sequence ?? 0) <= item.sequence }
             tracked[item.id] = Tracked(item: item)
@@ -400,6 +410,7 @@ extension QueueMachine {
     private mutating func committed(_ number: Int, _ effects: inout [Effect]) {
         guard flights[number]?.outcome != nil, let ended = flights.removeValue(forKey: number) else { return }
         let gone = endedIDs(ended)
+        defer { queued(ended.requeued) }
         guard case .commitRefused(_, let id, _, let failure) = ended.outcome else { return remove(gone) }
         let late = dependants(of: id).filter { !gone.contains($0) }
         remove(gone)

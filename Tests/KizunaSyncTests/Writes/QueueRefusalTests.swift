@@ -54,6 +54,18 @@ import Testing
         #expect(rig.machine.depth == 1)
     }
 
+    /// The app hears of the refusal as soon as it is on disk, and may answer before the queue does.
+    @Test func whatIsRetriedBeforeTheRefusalIsKnownToBeWrittenDownIsSent() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("make", "1", sequence: 1), queueItem("change", "1", makes: false, sequence: 2)]))
+        rig.handle(.answered(flight: 1, .refused(serverFault(400, "23502")), jitter: 0))
+        let again = [queueItem("make", "1", sequence: 3), queueItem("change", "1", makes: false, sequence: 4)]
+        #expect(rig.handle(.queued(again)) == "")
+        #expect(rig.handle(.committed(flight: 1)) == "send make")
+        rig.handle(.answered(flight: rig.lastFlight, .delivered, jitter: 0))
+        #expect(rig.handle(.committed(flight: rig.lastFlight)) == "send change")
+    }
+
     @Test func whatIsQueuedWhileTheRefusalIsWrittenDownGoesWithIt() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("make", "1")]))
