@@ -487,7 +487,11 @@ extension QueueMachine {
             guard let later = order[position], let item = tracked[later]?.item else { continue }
             let isOfGroup = refused.group != nil && item.group == refused.group
             let isOfRow = item.table == refused.table && !item.needs.isEmpty && item.needs.isSubset(of: lost)
-            guard isOfGroup || isOfRow else { continue }
+            guard isOfGroup || isOfRow else {
+                // It makes the row anew, so what follows needs this one instead.
+                if item.table == refused.table { lost.subtract(item.creates) }
+                continue
+            }
             found.append(later)
             lost.formUnion(item.creates)
         }

@@ -66,6 +66,17 @@ import Testing
         #expect(rig.handle(.committed(flight: rig.lastFlight)) == "send change")
     }
 
+    @Test func whatIsMadeAnewBehindARefusedWriteKeepsItsWrites() {
+        var rig = QueueRig()
+        rig.handle(
+            .queued([
+                queueItem("make", "1"), queueItem("remove", "1", makes: false), queueItem("anew", "1"),
+                queueItem("change", "1", makes: false),
+            ]))
+        let words = rig.handle(.answered(flight: 1, .refused(serverFault(400, "23502")), jitter: 0))
+        #expect(words == "refuse make<remove")
+    }
+
     @Test func whatIsQueuedWhileTheRefusalIsWrittenDownGoesWithIt() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("make", "1")]))
