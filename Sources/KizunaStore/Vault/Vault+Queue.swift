@@ -125,19 +125,28 @@ extension Vault {
         }
     }
 
-    /// Puts a refused write at the end of the queue, as it was or with another operation.
+    /// Puts a refused write at the end of the queue together with those that were parked with it, all or none. `edit` gives
+    /// them as they are queued again; what it leaves out stays refused. Nil when there is no refused write of this id.
     package func requeueRefused(
-        _ id: String, edit: @Sendable (QueueEntry) throws(SyncError) -> QueueEntry
-    ) throws(SyncError) -> QueueEntry? {
+        _ id: String,
+        edit: @Sendable (_ refused: QueueEntry, _ parked: [QueueEntry]) throws(SyncError) -> [QueueEntry]
+    ) throws(SyncError) -> [QueueEntry]? {
         try commit { (change) throws(SyncError) in
-            guard let refused = try refusals.all().first(where: { $0.entry.id == id }) else { return nil }
-            _ = try refusals.delete(id: id)
-            let stored = try queue.append(try edit(refused.entry))
-            depth += 1
+            let all = try refusals.all()
+            guard let refused = all.first(where: { $0.entry.id == id }) else { return nil }
+            let parked = all.filter { $0.dependsOn == id }.map(\.entry)
+            var stored: [QueueEntry] = []
+            for entry in try edit(refused.entry, parked) {
+                _ = try refusals.delete(id: entry.id)
+                stored.append(try queue.append(entry))
+            }
+            depth += stored.count
             _ = nextVersion()
-            change.unrefused = [id]
-            change.queued = [stored]
-            change.known[stored.table] = try knownRows(of: stored.table, for: [stored])
+            change.unrefused = stored.map(\.id)
+            change.queued = stored
+            for (table, added) in Dictionary(grouping: stored, by: \.table) {
+                change.known[table] = try knownRows(of: table, for: added)
+            }
             return stored
         }
     }

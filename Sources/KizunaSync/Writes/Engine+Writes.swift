@@ -105,6 +105,14 @@ extension Engine {
             createdAt: environment.wallClock())
     }
 
+    /// Refuses a write that has become too long.
+    func ensureFits(_ entry: QueueEntry) throws(SyncError) {
+        switch entry.operation {
+        case .insert(let row), .upsert(let row, _, _), .update(let row, _): try ensureFits(row, entry.table)
+        case .delete: break
+        }
+    }
+
     private func ensureFits(_ json: RawJSON, _ table: TableID) throws(SyncError) {
         guard json.bytes.count <= configuration.limits.mutationBytes else {
             throw SyncError(

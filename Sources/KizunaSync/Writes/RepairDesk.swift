@@ -1,6 +1,6 @@
-package import KizunaCore
+internal import KizunaCore
 internal import KizunaPostgREST
-package import KizunaStore
+internal import KizunaStore
 
 /// What an app can do about a refused write. Each takes the write's id, as `rejectedMutations` gives it.
 ///
@@ -21,9 +21,14 @@ extension KizunaSyncClient {
         try await requeue(mutationID, patch: nil)
     }
 
-    /// Queues a refused write again with some columns changed. For a delete there is nothing to change.
+    /// Queues a refused write again with some columns changed, and the writes that were parked with it. For a delete there is
+    /// nothing to change.
     ///
-    /// - Throws: `SyncError`: `unknownMutation`; `notQueueable` for a delete or values that are no JSON object.
+    /// Where the edit gives the row another primary key, updates and deletes that name the row by `eq` follow it, and so do
+    /// the columns of declared foreign keys. Other parked writes that name the row stay refused: under the former key they
+    /// would reach somebody else's row.
+    ///
+    /// - Throws: `SyncError`: `unknownMutation`; `notQueueable` for a delete, a limit, or values that are no JSON object.
     public func edit(_ mutationID: String, _ values: some Encodable & Sendable) async throws {
         try await requeue(mutationID, patch: RowEncoder.object(values, table: ""))
     }
@@ -49,46 +54,19 @@ extension KizunaSyncClient {
         try await vault.markTableStale(refused.entry.table)
     }
 
+    /// One commit for all of them: none is sent before the one it needs is in the queue again.
     private func requeue(_ id: String, patch: RawJSON?) async throws {
         let engine = try engine()
-        let stored = try await engine.handle().vault.requeueRefused(id) { (entry) throws(SyncError) in
-            try entry.edited(by: patch, keyColumns: engine.tables(entry.table).keyColumns)
+        let stored = try await engine.handle().vault.requeueRefused(id) { (refused, parked) throws(SyncError) in
+            let edited = try refused.edited(by: patch, keyColumns: engine.tables(refused.table).keyColumns)
+            if patch != nil { try engine.ensureFits(edited) }
+            let move = KeyMove(of: refused, to: edited, keyColumns: engine.tables(refused.table).keyColumns)
+            return [edited] + parked.compactMap { $0.requeued(after: move, engine.tables($0.table)) }
         }
         guard stored != nil else { throw unknown(id) }
-        // What was parked with it has its ground again.
-        for parked in try await engine.handle().vault.refusedEntries() where parked.dependsOn == id {
-            try await requeue(parked.entry.id, patch: nil)
-        }
     }
 
     private func unknown(_ id: String) -> SyncError {
         SyncError(.unknownMutation, "No write of this id waits for a decision.")
-    }
-}
-
-extension QueueEntry {
-    /// The entry as it is queued again: never sent, with the columns of a patch laid over its own.
-    package func edited(by patch: RawJSON?, keyColumns: [String]) throws(SyncError) -> QueueEntry {
-        var operation = operation
-        var keys = rowKeys
-        var isMinted = isKeyMinted
-        if let patch {
-            let changes = (try? patch.objectMembers()) ?? []
-            switch operation {
-            case .insert(let row):
-                operation = .insert(row: row.merging(changes))
-                keys = row.merging(changes).rowKey(columns: keyColumns).map { [$0] } ?? []
-            case .upsert(let row, let onConflict, let ignores):
-                operation = .upsert(row: row.merging(changes), onConflict: onConflict, ignoresDuplicates: ignores)
-                keys = row.merging(changes).rowKey(columns: keyColumns).map { [$0] } ?? []
-            case .update(let old, let filters): operation = .update(patch: old.merging(changes), filters: filters)
-            case .delete:
-                throw SyncError(.notQueueable, "A delete has no columns to change.", table: table.name)
-            }
-            isMinted = isMinted && keys == rowKeys
-        }
-        return QueueEntry(
-            id: id, table: table, operation: operation, rowKeys: keys, isKeyMinted: isMinted, group: nil,
-            createdAt: createdAt)
     }
 }

@@ -177,14 +177,14 @@ extension TableRequest {
 
 extension [QueueEntry.Filter] {
     /// The value an `eq` on a column asks for.
-    fileprivate func pinnedText(of column: String) -> String? {
+    func pinnedText(of column: String) -> String? {
         first { $0.isOn(column) && $0.value.hasPrefix("eq.") }.map { String($0.value.dropFirst("eq.".count)) }
     }
 }
 
 extension QueueEntry.Filter {
     /// Whether it is about this column; a name may stand in quotes.
-    fileprivate func isOn(_ column: String) -> Bool {
+    func isOn(_ column: String) -> Bool {
         guard let path = ColumnPath(parsing: name) else { return false }
         return path.embeds.isEmpty && path.steps.isEmpty && WireText.areSame(path.column, column)
     }

@@ -154,7 +154,7 @@ import Testing
         case .refuse: try await vault.refuse([try refusal(try insertion("b")), try refusal(try insertion("c"))])
         case .discard: _ = try await vault.discardPending("insert-b")
         case .dismiss: _ = try await vault.dismissRefused("insert-d")
-        case .requeue: _ = try await vault.requeueRefused("insert-d") { (entry) throws(SyncError) in entry }
+        case .requeue: _ = try await vault.requeueRefused("insert-d") { (refused, _) throws(SyncError) in [refused] }
         case .store: _ = try await vault.store(try scene.answer(#"[{"id":"z"},{"n":1}]"#, to: "open"))
         case .storeAgain:
             _ = try await vault.store(try scene.answer(#"[{"id":"y","n":2},{"id":"z"},{"id":"a","n":1}]"#))

@@ -88,12 +88,12 @@ import Testing
         let vault = try scene.open()
         let stored = try await vault.enqueue([try insertion("a"), try insertion("b"), try insertion("c")], limit: 10)
         try await vault.refuse([try refusal(stored[0]), try refusal(stored[1])])
-        let again = try await vault.requeueRefused("insert-a") { (entry) throws(SyncError) in entry }
-        #expect(again?.maybeSent == false)
+        let again = try await vault.requeueRefused("insert-a") { (refused, _) throws(SyncError) in [refused] }
+        #expect(again?.map(\.maybeSent) == [false])
         #expect(try await vault.pendingEntries().map(\.id) == ["insert-c", "insert-a"])
         #expect(try await vault.dismissRefused("insert-b"))
         #expect(try await !vault.dismissRefused("insert-b"))
-        #expect(try await vault.requeueRefused("insert-b") { (entry) throws(SyncError) in entry } == nil)
+        #expect(try await vault.requeueRefused("insert-b") { (refused, _) throws(SyncError) in [refused] } == nil)
         #expect(try await vault.refusedEntries().isEmpty)
         await vault.close()
     }
@@ -105,7 +105,7 @@ import Testing
         try await vault.refuse([try refusal(stored[0])])
         let before = try await fingerprint(vault)
         await #expect(throws: SyncError.self) {
-            try await vault.requeueRefused("insert-a") { (_) throws(SyncError) in
+            try await vault.requeueRefused("insert-a") { (_, _) throws(SyncError) in
                 throw SyncError(.notQueueable, "no")
             }
         }

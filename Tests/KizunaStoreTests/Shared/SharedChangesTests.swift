@@ -107,7 +107,7 @@ import Testing
         _ = try await two.look()
         try await one.vault.beginSend(["insert-a"])
         try await one.vault.refuse([try refusal(stored[0])])
-        _ = try await one.vault.requeueRefused("insert-a") { $0 }
+        _ = try await one.vault.requeueRefused("insert-a") { (refused, _) in [refused] }
         let news = try #require(try await two.look())
         #expect(news.ended.map(\.id) == ["insert-a"])
         #expect(news.queued.map(\.id) == ["insert-a"])

@@ -44,7 +44,7 @@ private enum WritingSamples {
 
     static func repair(_ client: KizunaSyncClient) async throws {
         for try await rejected in client.rejectedMutations {
-            for refusal in rejected {
+            for refusal in rejected where refusal.dependsOn == nil {
                 switch refusal.failure.code {
                 case "23514": try await client.edit(refusal.id, ["title": "untitled"])
                 case "23505": try await client.takeTheirs(refusal.id)
