@@ -4,6 +4,7 @@ internal import KizunaStore
 
 /// What came back with an accepted flight.
 struct FlightAnswer: Sendable {
+    let table: TableID
     var rows: DeliveryEffect.Rows
     /// Former keys of the rows, where the write gave them others.
     var former: [RowKey] = []
@@ -27,6 +28,8 @@ extension FlightAnswer {
             guard !isSilent, let rows = try? RawJSON(validating: response.body).arrayElements() else { return nil }
             answered = rows
         }
+        guard let table = entries.first?.table else { return nil }
+        self.table = table
         settled = Set(entries.map(\.id))
         byID = [:]
         rows = .untold

@@ -336,8 +336,10 @@ extension QueueRunner {
                 }
             }
             noteRetryAfter(verdict)
+            if verdict != .delivered { await fetchAgainWhatWasTakenOut(entries) }
             step(.answered(flight: flight, verdict, jitter: jitter))
         } catch let failure as WireFailure {
+            await fetchAgainWhatWasTakenOut(entries)
             step(
                 .unanswered(
                     flight: flight, mayHaveBeenHandled: failure.kind == .outcomeUnknown, reason: failure.kind.rawValue,
@@ -345,6 +347,12 @@ extension QueueRunner {
         } catch {
             // Cancelled by the end of this runner: the note says "maybe sent", and the next start goes on from there.
         }
+    }
+
+    /// Nobody sends again what the app took out meanwhile, so nothing else tells of it when the server did it after all.
+    private func fetchAgainWhatWasTakenOut(_ entries: [QueueEntry]) async {
+        guard let left = try? await handle.vault.entries(entries.map(\.id)), left.count < entries.count else { return }
+        try? await handle.vault.markTableStale(entries[0].table)
     }
 
     /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
@@ -476,7 +484,7 @@ extension QueueRunner {
                 rows[key] = row
             }
             let answer = FlightAnswer(
-                rows: rows.count == present.count ? .written(rows) : .untold,
+                table: first.table, rows: rows.count == present.count ? .written(rows) : .untold,
                 byID: Dictionary(
                     uniqueKeysWithValues: entries.filter { present.contains($0.id) }.map {
                         ($0.id, $0.rowKeys.first.flatMap { rows[$0] }.map { [$0] } ?? [])
@@ -497,12 +505,13 @@ extension QueueRunner {
         do {
             let entries = try await handle.vault.entries(ids)
             let answer = state.withLock { $0.answers[flight] }
-            // Without them the app took them out, or cleared everything, while the answer was on its way.
-            if let first = entries.first {
+            // Those that are missing were taken out, or everything was cleared, while the answer was on its way. The server did
+            // them all the same, and what was fetched since may not show it.
+            if let table = entries.first?.table ?? answer?.table {
                 let effect = answer?.effect ?? DeliveryEffect(.untold)
                 let context = context
                 try await handle.vault.settle(
-                    ids, table: first.table, rows: answer?.byID ?? [:], told: effect.told, keys: effect.keys
+                    ids, table: table, rows: answer?.byID ?? [:], told: effect.told, keys: effect.keys
                 ) { head, present in
                     effect.edit(of: context.shape(of: head), present: present)
                 }
