@@ -45,9 +45,11 @@ extension Vault {
         }
     }
 
-    /// The id under which a write's verdict is found: that of the insert it was folded into, else its own.
-    package func verdictID(of id: String) throws(SyncError) -> String {
+    /// The ids under which the verdicts on writes are found: that of the insert one was folded into, else its own.
+    package func verdictIDs(of ids: [String]) throws(SyncError) -> [String] {
         try ensureOpen()
-        return try deliveries.target(of: id) ?? id
+        var targets: [String] = []
+        for id in ids { targets.append(try deliveries.target(of: id) ?? id) }
+        return targets
     }
 }

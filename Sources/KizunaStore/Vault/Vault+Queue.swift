@@ -189,11 +189,26 @@ package enum WriteFate: Sendable, Equatable {
 extension Vault {
     /// What has become of a write.
     package func fate(of id: String) throws(SyncError) -> WriteFate {
+        try fates(of: [id])[0]
+    }
+
+    /// What has become of each of these writes, at one moment.
+    package func fates(of ids: [String]) throws(SyncError) -> [WriteFate] {
         try reading { () throws(SyncError) in
-            if try queue.entry(id: id) != nil { return .pending }
-            if let refused = try refusals.all().first(where: { $0.entry.id == id }) { return .refused(refused) }
-            guard let rows = try deliveries.rows(id: id) else { return .unknown }
-            return .delivered((try? rows.arrayElements()) ?? [])
+            let refused = Dictionary(try refusals.all().map { ($0.entry.id, $0) }, uniquingKeysWith: { $1 })
+            var fates: [WriteFate] = []
+            for id in ids {
+                if let refusal = refused[id] {
+                    fates.append(.refused(refusal))
+                } else if try queue.entry(id: id) != nil {
+                    fates.append(.pending)
+                } else if let rows = try deliveries.rows(id: id) {
+                    fates.append(.delivered((try? rows.arrayElements()) ?? []))
+                } else {
+                    fates.append(.unknown)
+                }
+            }
+            return fates
         }
     }
 }

@@ -52,6 +52,18 @@ package final class VerdictBoard: Sendable {
         if let end { throw end }
         return mailbox
     }
+
+    /// Forgets a place where nobody waits any more.
+    package func leave(_ mailbox: LatestMailbox<Verdict>, for id: String) {
+        state.withLock { state in
+            guard var waiters = state.waiters[id] else { return }
+            waiters.removeAll { $0 === mailbox }
+            state.waiters[id] = waiters.isEmpty ? nil : waiters
+        }
+    }
+
+    /// How many places to wait there are.
+    package var waiterCount: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 }
 
 extension VerdictBoard {

@@ -34,9 +34,7 @@ public struct WriteReceipt: Sendable {
     ///   queue by the app's hand or another user signed in, `closed` when the client closes first.
     @discardableResult
     public func delivered() async throws -> DeliveredRows {
-        var rows: [RawJSON] = []
-        for id in mutationIDs { rows += try await engine.verdict(of: id, table: table) }
-        return DeliveredRows(rows: rows)
+        DeliveredRows(rows: try await engine.verdicts(of: mutationIDs, table: table))
     }
 }
 
@@ -55,34 +53,46 @@ public struct DeliveredRows: Sendable {
 }
 
 extension Engine {
-    /// Waits for a write's verdict, whenever it was queued.
-    package func verdict(of id: String, table: String) async throws -> [RawJSON] {
+    /// Waits for the verdicts on writes, whenever they were queued, and gives the rows of all of them.
+    package func verdicts(of ids: [String], table: String) async throws -> [RawJSON] {
         let handle = try await handle()
-        let id = try await handle.vault.verdictID(of: id)
-        let mailbox = try board.waiter(for: id)
-        // The place to wait is there, so a verdict from now on is not missed; one from before is in the store.
-        switch try await fate(of: id, in: handle) {
-        case .pending:
-            // A change of owner from now on ends the wait; one from before has passed it by.
-            if openHandle?.generation != handle.generation { mailbox.put(.withdrawn(Self.leftBehind)) }
-        case .delivered(let rows): mailbox.put(.delivered(rows))
-        case .refused(let refused): throw SyncError(refusal: refused.failure, table: table)
-        case .unknown:
-            mailbox.put(
-                .withdrawn(
-                    SyncError(
-                        .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table)
-                ))
+        var places: [(id: String, mailbox: LatestMailbox<VerdictBoard.Verdict>)] = []
+        defer { for place in places { board.leave(place.mailbox, for: place.id) } }
+        // A place for each before the first is waited for: of many writes the last may have its verdict long before, and the
+        // store does not keep all of them.
+        for id in try await handle.vault.verdictIDs(of: ids) { places.append((id, try board.waiter(for: id))) }
+        for (place, fate) in zip(places, try await fates(of: places.map(\.id), in: handle)) {
+            if let verdict = verdict(fate, in: handle, table: table) { place.mailbox.put(verdict) }
         }
-        guard let verdict = try await mailbox.next() else {
-            throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
+        var rows: [RawJSON] = []
+        for place in places {
+            guard let verdict = try await place.mailbox.next() else {
+                throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
+            }
+            rows += try verdict.get()
         }
-        return try verdict.get()
+        return rows
     }
 
-    private func fate(of id: String, in handle: VaultHandle) async throws -> WriteFate {
+    /// The verdict that is in the store; nil while the write waits. Ask when the place to wait is there, so that a verdict from
+    /// now on is not missed.
+    private func verdict(_ fate: WriteFate, in handle: VaultHandle, table: String) -> VerdictBoard.Verdict? {
+        switch fate {
+        case .pending:
+            // A change of owner from now on ends the wait; one from before has passed it by.
+            return openHandle?.generation == handle.generation ? nil : .withdrawn(Self.leftBehind)
+        case .delivered(let rows): return .delivered(rows)
+        case .refused(let refused): return .refused(SyncError(refusal: refused.failure, table: table))
+        case .unknown:
+            return .withdrawn(
+                SyncError(
+                    .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table))
+        }
+    }
+
+    private func fates(of ids: [String], in handle: VaultHandle) async throws -> [WriteFate] {
         do {
-            return try await handle.vault.fate(of: id)
+            return try await handle.vault.fates(of: ids)
         } catch {
             let isLeftBehind = error.code == .closed && !isClosed
             throw isLeftBehind ? Self.leftBehind : error
