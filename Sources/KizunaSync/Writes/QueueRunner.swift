@@ -414,6 +414,8 @@ extension QueueRunner {
         switch entry.operation {
         case .insert, .upsert: return .delivered
         case .delete: return await judge(delete: entry, flight, answer, status)
+        // Nothing was to be changed, as when all of an app's optional values were nil, and the server says of no row that it was.
+        case .update(let patch, _) where (try? patch.objectMembers().isEmpty) ?? false: return .delivered
         case .update:
             let keyColumns = context.tables(entry.table).keyColumns
             guard case .moves(let moves) = entry.keyChange(keyColumns: keyColumns), let move = moves.first,

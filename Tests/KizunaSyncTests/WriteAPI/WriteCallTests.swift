@@ -187,4 +187,20 @@ import Testing
             #expect(error?.server?.code == ServerFailure.noRowMatchedCode)
         }
     }
+
+    /// All columns of the app's patch were nil.
+    @Test func anUpdateOfNothingIsDone() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            let key = "0190aaaa-0000-7000-8000-000000000001"
+            try world.server.insert(#"{"id":"\#(key)","title":"served","done":false}"#, into: "items")
+            let client = try await world.client()
+            world.network.serve { request in
+                if request.method == "PATCH" { return .json("[]") }
+                return .respond(world.server.respond(to: request))
+            }
+            try await client.from("items").update([String: String]()).eq("id", value: key).execute().delivered()
+            #expect(try await WriteWorld.first(client.rejectedMutations)?.isEmpty == true)
+        }
+    }
 }
