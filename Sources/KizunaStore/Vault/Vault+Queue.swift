@@ -17,15 +17,16 @@ extension Vault {
     /// folded into another is not among them.
     package func enqueue(_ entries: [QueueEntry], limit: Int) throws(SyncError) -> [QueueEntry] {
         try commit { (change) throws(SyncError) in
-            guard depth + entries.count <= limit else {
-                throw SyncError(
-                    .queueFull,
-                    "The queue holds \(depth) writes and takes at most \(limit); wait until some are delivered.")
-            }
             var stored: [QueueEntry] = []
             for entry in entries {
                 guard case .no = try fold(entry, in: &change) else { continue }
                 stored.append(try queue.append(entry))
+            }
+            // One that was folded needs no room.
+            guard stored.isEmpty || depth + stored.count <= limit else {
+                throw SyncError(
+                    .queueFull,
+                    "The queue holds \(depth) writes and takes at most \(limit); wait until some are delivered.")
             }
             depth += stored.count
             change.queued = stored

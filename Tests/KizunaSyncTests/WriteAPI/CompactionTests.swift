@@ -40,6 +40,27 @@ import Testing
         }
     }
 
+    @Test func whatIsFoldedNeedsNoRoomInAFullQueue() throws {
+        try Simulation.run { simulation in
+            let world = WriteWorld(simulation)
+            world.network.isOnline = false
+            let client = try await world.client {
+                $0.compactsUnsentWrites = true
+                $0.limits.pendingMutations = 1
+            }
+            try await client.disableNetwork()
+            let key = try await client.from("items").insert(NewItem(title: "a")).rowIDs[0]
+            let error = await #expect(throws: SyncError.self) {
+                try await client.from("items").insert(NewItem(title: "b"))
+            }
+            #expect(error?.code == .queueFull)
+            try await client.from("items").update(["title": "c"]).eq("id", value: key).execute()
+            #expect(try await client.outboxDepth() == 1)
+            try await client.from("items").delete().eq("id", value: key).execute().delivered()
+            #expect(try await client.outboxDepth() == 0)
+        }
+    }
+
     @Test func withoutTheOptionEveryWriteIsSent() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
