@@ -34,7 +34,7 @@ struct RefusalsTable {
     }
 
     func all() throws(SyncError) -> [RefusedEntry] {
-        try connection.rows("SELECT \(Self.columns) FROM refusals ORDER BY refused_at, rowid", row: Self.refusal)
+        try connection.rows("SELECT \(Self.columns) FROM refusals ORDER BY rowid", row: Self.refusal)
     }
 
     /// The row a search finds, read on its own: its number, and the refusal unless that cannot be read.

@@ -129,4 +129,26 @@ import Testing
             #expect(world.server.rows(of: "items").first?.contains(#""done":true"#) == true)
         }
     }
+
+    /// The order of the refusals is that of their commits, whatever the device's clock was set to in between.
+    @Test func refusalsKeepTheirOrderWhenTheClockIsSetBack() throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let world = WriteWorld(simulation)
+                let client = try await world.client(folder: folder)
+                var ids: [String] = []
+                for hours in [0, -1, -2] {
+                    simulation.setWallClockOffset(.seconds(hours * 3_600))
+                    let receipt = try await client.from("items").insert(NewItem(title: ""))
+                    await #expect(throws: SyncError.self) { try await receipt.delivered() }
+                    ids += receipt.mutationIDs
+                }
+                #expect(try await WriteWorld.first(client.rejectedMutations)?.map(\.id) == ids)
+                await client.close()
+                let next = try await world.client(folder: folder)
+                #expect(try await WriteWorld.first(next.rejectedMutations)?.map(\.id) == ids)
+                await next.close()
+            }
+        }
+    }
 }
