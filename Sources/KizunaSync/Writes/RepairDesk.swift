@@ -34,7 +34,10 @@ extension KizunaSyncClient {
     }
 
     /// Gives a refused write up, or takes a waiting one out of the queue. One that is on its way may still be handled by
-    /// the server; the table's lists are fetched again, so that they show what it did.
+    /// the server; the lists show what it did.
+    ///
+    /// It is this write alone that goes: those that were parked with it wait for a decision of their own, and an update that
+    /// waits behind a discarded insert is still sent, and reported when it touches no row (`KZ001`).
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when nothing of this id waits or was refused.
     public func discard(_ mutationID: String) async throws {
