@@ -34,8 +34,9 @@ public final class KizunaSyncClient: Sendable {
     ///
     /// A second call replaces the engine: what ran on the former one completes.
     ///
-    /// - Throws: `SyncError` with code `closed` when another `create(_:)` or a `close()` came before this one was done; `invalidConfiguration`, `unwritableDirectory`, `storeTooNew` (the file is left as
-    ///   it is), or `storage`. A damaged file is moved aside and kept, and a new one is started.
+    /// - Throws: `SyncError` with code `invalidConfiguration`, `unwritableDirectory`, `storeTooNew` (the file is left as
+    ///   it is), `storage`, or `closed` when another `create(_:)` or a `close()` came before this one was done. A damaged
+    ///   file is moved aside and kept, and a new one is started.
     public func create(_ configuration: KizunaSyncConfiguration) async throws {
         let (former, call) = state.withLock { state in
             defer { state.engine = nil }

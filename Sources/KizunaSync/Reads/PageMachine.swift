@@ -3,10 +3,10 @@ package import KizunaCore
 /// Decides which pages to ask for until a range of rows is proved to be whole. Pure.
 ///
 /// Each page but the first begins with the last row taken, so that a shift of the rows between two requests shows; that two
-/// rows changed places shows by one that comes again. Then the pull begins anew, three times at most. A range is whole when its limit is reached, or when the count that came
-/// with its last page is: one answer holds both. The row cap of the server is never assumed: it may be any number and
-/// change between two pages. Where the server does not count, gives one row at a time, or gives a key on several pages,
-/// nothing is proved.
+/// rows changed places shows by one that comes again. Then the pull begins anew, three times at most. A range is whole
+/// when its limit is reached, or when the count that came with its last page is: one answer holds both. The row cap of
+/// the server is never assumed: it may be any number and change between two pages. Where the server does not count, gives
+/// one row at a time, or gives a key on several pages, nothing is proved.
 ///
 /// Invariants:
 /// - P1: `isComplete` is true only with one of those two proofs, and then no row that was there throughout is missing.
