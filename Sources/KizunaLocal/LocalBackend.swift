@@ -97,7 +97,7 @@ package final class LocalBackend: Sendable {
         let router = LocalRouter(control: control, parts: [("/rest/v1", rest), ("/auth/v1", auth)], loop: loop)
         let server = HTTPServer(loop: loop, handler: router, bodyLimit: settings.bodyLimit)
         do {
-            try await admin.perform { connection throws(PostgresFailure) in try shapes.reload(connection) }
+            try await admin.perform { connection throws(PostgresFailure) in _ = try shapes.reload(connection) }
             let port = try await server.start(port: settings.port)
             auth.setIssuer("http://127.0.0.1:\(port)/auth/v1")
             return LocalBackend(

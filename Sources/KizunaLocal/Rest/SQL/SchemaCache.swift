@@ -22,16 +22,17 @@ final class SchemaCache: Sendable {
     ) throws(PostgresFailure) -> TableShape? {
         if connection.takeNotifications() { invalidate() }
         if let known = known(schema, name), columns.allSatisfy({ known.column($0) != nil }) { return known }
-        try reload(connection)
-        return known(schema, name)
+        // Of what was just read: another request may have found meanwhile that it is to be read again.
+        return try reload(connection)[Self.key(schema, name)]
     }
 
-    func reload(_ connection: PostgresConnection) throws(PostgresFailure) {
+    func reload(_ connection: PostgresConnection) throws(PostgresFailure) -> [String: TableShape] {
         // Marked first: what changes while the catalogue is read makes it stale again.
         state.withLock { $0.isStale = false }
         do throws(PostgresFailure) {
             let tables = try Self.read(schemas, connection)
             state.withLock { $0.tables = tables }
+            return tables
         } catch {
             invalidate()
             throw error
