@@ -36,12 +36,11 @@ extension FlightAnswer {
         if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }
         guard let answered else { return }
         touched = answered.count
-        byID = Self.rows(of: entries, among: answered, keyColumns)
+        let keys = answered.map { $0.rowKey(columns: keyColumns) }
         var byKey: [RowKey: RawJSON] = [:]
-        for row in answered {
-            guard let key = row.rowKey(columns: keyColumns) else { return }
-            byKey[key] = row
-        }
+        for case (let key?, let row) in zip(keys, answered) { byKey[key] = row }
+        byID = Self.rows(of: entries, among: answered, byKey)
+        guard !keys.contains(nil) else { return }
         if case .delete = entries.first?.operation {
             rows = .deleted(Array(byKey.keys))
             if entries.count == 1 { unmet = entries[0].rowKeys.filter { byKey[$0] == nil } }
@@ -60,12 +59,10 @@ extension FlightAnswer {
     /// The rows that belong to each write. Those of several are told apart by their keys; rows that were added without one
     /// come back in the order in which they were sent.
     private static func rows(
-        of entries: [QueueEntry], among answered: [RawJSON], _ keyColumns: [String]
+        of entries: [QueueEntry], among answered: [RawJSON], _ byKey: [RowKey: RawJSON]
     ) -> [String: [RawJSON]] {
         guard entries.count > 1 else { return entries.first.map { [$0.id: answered] } ?? [:] }
         let isInOrder = !entries[0].isKeyed && answered.count == entries.count
-        var byKey: [RowKey: RawJSON] = [:]
-        for row in answered { if let key = row.rowKey(columns: keyColumns) { byKey[key] = row } }
         var rows: [String: [RawJSON]] = [:]
         for (index, entry) in entries.enumerated() {
             let named = entry.rowKeys.compactMap { byKey[$0] }
