@@ -7,7 +7,6 @@ package enum SchedulerWaits {
     private static let firstFloor = Duration.milliseconds(500)
     private static let shortestPathWindow = Duration.seconds(20)
     private static let shortestStallAge = Duration.seconds(30)
-    private static let longestRetryAfter = Duration.seconds(600)
     private static let shortestDeadline = Duration.seconds(1)
 
     /// Within this time all local writes are one wake.
@@ -43,7 +42,7 @@ package enum SchedulerWaits {
     package static let firstReport = Duration.seconds(5)
 
     /// How long the server is left alone when it asked for it.
-    package static func retryAfter(_ asked: Duration) -> Duration { min(asked, longestRetryAfter) }
+    package static func retryAfter(_ asked: Duration) -> Duration { RetryAfter.bounded(asked) }
 
     /// How long after the time that the server named.
     package static func spread(_ pollInterval: Duration, _ fraction: Double) -> Duration {

@@ -2,6 +2,11 @@ internal import Foundation
 
 /// The `Retry-After` header.
 package enum RetryAfter {
+    /// The longest time a server is left alone because it asks for it.
+    private static let longest = Duration.seconds(600)
+
+    package static func bounded(_ asked: Duration) -> Duration { min(asked, longest) }
+
     /// How long the server wants to be left alone. A date counts from the answer's own `Date`, since the device's clock may
     /// be wrong; nil where there is none.
     package static func duration(_ headers: [String: String]) -> Duration? {

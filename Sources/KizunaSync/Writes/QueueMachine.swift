@@ -78,7 +78,6 @@ package struct QueueMachine: Sendable {
 
     private static let unsettledLimit = 5
     private static let blindProbe = Duration.seconds(60)
-    package static let longestRetryAfter = Duration.seconds(600)
 
     package init(isPathUp: Bool, isEnabled: Bool, isSessionReady: Bool, limits: Limits = Limits()) {
         self.isPathUp = isPathUp
@@ -519,7 +518,7 @@ extension QueueMachine {
 extension QueueMachine {
     private mutating func backOff(_ retryAfter: Duration?, _ jitter: Double, _ effects: inout [Effect]) {
         guard isEnabled else { return }
-        let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
+        let asked = RetryAfter.bounded(retryAfter ?? .zero)
         guard isSessionReady, !isWaitingForAll else {
             // What is booked may end before the server wants to be asked again.
             if asked > .zero { startTimer(.asked, asked, &effects) }

@@ -262,7 +262,7 @@ package final class QueueRunner: Sendable {
     private func noteRetryAfter(_ verdict: AnswerVerdict) {
         if verdict == .delivered { state.withLock { $0.retryAt = nil } }
         guard case .unavailable(let asked?, _) = verdict else { return }
-        let until = context.environment.clock.now + min(asked, QueueMachine.longestRetryAfter)
+        let until = context.environment.clock.now + RetryAfter.bounded(asked)
         state.withLock { $0.retryAt = max($0.retryAt ?? until, until) }
     }
 
@@ -272,7 +272,7 @@ package final class QueueRunner: Sendable {
         return state.withLock { $0.retryAt }.flatMap { $0 > now ? $0 - now : nil }
     }
 
-    /// Whether this queue's owner is still the present one, with a token.
+    /// Looks for rows as this queue's owner sees them.
     private var lookup: RowLookup { RowLookup(context: context, generation: handle.generation) }
 
     private var jitter: Double { context.environment.randomFraction() }

@@ -72,7 +72,6 @@ package struct SessionMachine: Sendable {
     private static let margin = Duration.seconds(60)
     /// A server whose tokens hold for no time at all is not asked more often; the refusal of such a token asks sooner.
     private static let shortestWait = Duration.seconds(10)
-    private static let longestRetryAfter = Duration.seconds(600)
 
     private static func wait(_ lifetime: Duration) -> Duration {
         max(lifetime - margin, lifetime / 2, shortestWait)
@@ -178,7 +177,7 @@ package struct SessionMachine: Sendable {
         lastTimer += 1
         timer = lastTimer
         let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
-        effects.append(.startTimer(timer: lastTimer, after: max(wait, min(floor, Self.longestRetryAfter))))
+        effects.append(.startTimer(timer: lastTimer, after: max(wait, RetryAfter.bounded(floor))))
     }
 
     private mutating func cancelTimer(_ effects: inout [Effect]) {
