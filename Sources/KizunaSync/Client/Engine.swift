@@ -74,7 +74,7 @@ package final class Engine: ReadContext {
         self.environment = environment
         questions = JoinedWork(in: environment)
         let base = try Self.base(of: configuration.url)
-        guard configuration.publishableKey.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard configuration.publishableKey.isVisibleASCII else {
             throw SyncError(
                 .invalidConfiguration, "The publishable key holds a space, a line end or another character no key has.")
         }

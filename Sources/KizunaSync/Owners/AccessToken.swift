@@ -13,9 +13,7 @@ package struct AccessToken: Sendable, Equatable {
     /// Reads the claims of a token; a text that is no token with a subject is an error.
     package init(_ text: String) throws(SyncError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        // Anything else could end the header it is sent in.
-        let isSendable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        guard isSendable, parts.count == 3, let payload = Self.decoded(parts[1]),
+        guard text.isVisibleASCII, parts.count == 3, let payload = Self.decoded(parts[1]),
             let claims = try? RawJSON(validating: payload), let subject = claims.member("sub")?.stringValue,
             !subject.isEmpty
         else {
@@ -31,8 +29,11 @@ package struct AccessToken: Sendable, Equatable {
     private static func lifetime(_ claims: RawJSON) -> Duration? {
         func seconds(_ name: String) -> Double? { claims.member(name)?.scalarText.flatMap { Double($0) } }
         guard let issued = seconds("iat"), let end = seconds("exp") else { return nil }
-        return .seconds(max(0, min(end - issued, 31_536_000)))
+        return lifetime(seconds: end - issued)
     }
+
+    /// A number of seconds as time; a year at most, so that no number can break a clock.
+    package static func lifetime(seconds: Double) -> Duration { .seconds(max(0, min(seconds, 31_536_000))) }
 
     private static func decoded(_ part: Substring) -> [UInt8]? {
         var base64 = part.replacing("-", with: "+").replacing("_", with: "/")

@@ -18,8 +18,7 @@ extension WireRequest {
                 throw WireFailure(.unusable, "a header's value holds a control character")
             }
         }
-        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-            let parsed = URL(string: url, encodingInvalidCharacters: false)
+        guard url.isVisibleASCII, let parsed = URL(string: url, encodingInvalidCharacters: false)
         else { throw WireFailure(.unusable, "the URL is not valid") }
         guard let scheme = parsed.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw WireFailure(.unusable, "the URL's scheme is not http or https")

@@ -86,16 +86,13 @@ package struct AuthGateway: Sendable {
         let told = answer.member("expires_in")?.scalarText.flatMap { Double($0) }
         return AuthGrant(
             session: KizunaAuthSession(userID: token.userID, refreshToken: refresh), accessToken: access,
-            lifetime: told.map(Self.lifetime) ?? token.lifetime ?? Self.commonLifetime)
+            lifetime: told.map(AccessToken.lifetime) ?? token.lifetime ?? Self.commonLifetime)
     }
 }
 
 extension AuthGateway {
     /// What Supabase's own servers give a token where neither the answer nor the token says.
     private static let commonLifetime = Duration.seconds(3600)
-
-    /// A number of seconds as time; a year at most, so that no number can break a clock.
-    private static func lifetime(_ seconds: Double) -> Duration { .seconds(max(0, min(seconds, 31_536_000))) }
 }
 
 extension AuthGateway: CustomReflectable {
