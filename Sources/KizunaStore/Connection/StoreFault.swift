@@ -13,6 +13,13 @@ enum StoreFault {
     /// Met by the vault alone, which then opens the file that is there now.
     static let moved = SyncError(.storage, "The store file was removed or moved; nothing was written.")
 
+    /// Rows by their number. A broken page may give one twice.
+    static func unique<Value>(_ rows: [(Int64, Value)]) throws(SyncError) -> [Int64: Value] {
+        var byNumber: [Int64: Value] = [:]
+        for (number, value) in rows where byNumber.updateValue(value, forKey: number) != nil { throw damaged }
+        return byNumber
+    }
+
     static func error(code: Int32, doing what: String) -> SyncError {
         switch code & 0xFF {
         // The third is what a reader says that found the lock taken again and again.

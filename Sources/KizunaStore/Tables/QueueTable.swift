@@ -57,12 +57,7 @@ struct QueueTable {
         let rows = try connection.rows("SELECT sequence, revision FROM queue") { (row) throws(SyncError) in
             (row.integer(0), row.integer(1))
         }
-        var revisions: [Int64: Int64] = [:]
-        // A broken page may give a place twice.
-        for (place, revision) in rows where revisions.updateValue(revision, forKey: place) != nil {
-            throw StoreFault.damaged
-        }
-        return revisions
+        return try StoreFault.unique(rows)
     }
 
     func entry(id: String) throws(SyncError) -> QueueEntry? {

@@ -87,6 +87,15 @@ extension Vault {
         return image
     }
 
+    /// By table: the cached rows that these writes may change.
+    func knownRows(for entries: [QueueEntry]) throws(SyncError) -> [TableID: [RowKey: RawJSON?]] {
+        var known: [TableID: [RowKey: RawJSON?]] = [:]
+        for (table, writes) in Dictionary(grouping: entries, by: \.table) {
+            known[table] = try knownRows(of: table, for: writes)
+        }
+        return known
+    }
+
     /// The cached rows of a table that these writes may change, each key once, for updates that make a row enter a list
     /// which never held it.
     func knownRows(of table: TableID, for entries: [QueueEntry]) throws(SyncError) -> [RowKey: RawJSON] {
@@ -284,8 +293,7 @@ extension Vault {
     private func orderedRows(of list: Int64) throws(SyncError) -> StoredRows {
         let stored = try rows.all(of: list)
         guard let order = try lists.layout(of: list).order else { return StoredRows(stored) }
-        var bySlot: [Int64: StoredRow] = [:]
-        for row in stored where bySlot.updateValue(row, forKey: row.slot) != nil { throw StoreFault.damaged }
+        let bySlot = try StoreFault.unique(stored.map { ($0.slot, $0) })
         return StoredRows(order.compactMap { bySlot[$0] })
     }
 

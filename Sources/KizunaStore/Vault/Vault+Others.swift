@@ -36,9 +36,7 @@ extension Vault {
             try followVerdicts(&change)
             try followLists(next.shared, &change)
         }
-        for (table, added) in Dictionary(grouping: change.queued, by: \.table) {
-            change.known[table] = try knownRows(of: table, for: added)
-        }
+        change.known = try knownRows(for: change.queued)
         let wasElsewhere = others.isDrainedElsewhere
         others = next
         depth = next.queue.count

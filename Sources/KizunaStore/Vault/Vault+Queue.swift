@@ -30,9 +30,7 @@ extension Vault {
             }
             depth += stored.count
             change.queued = stored
-            for (table, added) in Dictionary(grouping: stored, by: \.table) {
-                change.known[table] = try knownRows(of: table, for: added)
-            }
+            change.known = try knownRows(for: stored)
             return stored
         }
     }
@@ -145,9 +143,7 @@ extension Vault {
             _ = nextVersion()
             change.unrefused = stored.map(\.id)
             change.queued = stored
-            for (table, added) in Dictionary(grouping: stored, by: \.table) {
-                change.known[table] = try knownRows(of: table, for: added)
-            }
+            change.known = try knownRows(for: stored)
             return stored
         }
     }
