@@ -50,18 +50,7 @@ package struct KeyMove: Sendable {
 extension QueueEntry {
     /// The key of the one row a write makes or changes, as it is afterwards, and the values of its columns.
     fileprivate func rowAfter(_ keyColumns: [String]) -> (key: RowKey, values: [RawJSON])? {
-        guard rowKeys.count == 1 else { return nil }
-        let values: [RawJSON?]
-        switch operation {
-        case .insert(let row), .upsert(let row, _, _): values = keyColumns.map { row.member($0) }
-        case .update(let patch, let filters):
-            values = keyColumns.map { patch.member($0) ?? filters.pinnedText(of: $0).map { RawJSON(string: $0) } }
-        case .delete: return nil
-        }
-        let known = values.compactMap { $0 }
-        let texts = known.compactMap(\.scalarText)
-        guard texts.count == keyColumns.count else { return nil }
-        return (RowKey(components: texts), known)
+        keyValues(keyColumns).map { (RowKey(components: $0.compactMap(\.scalarText)), $0) }
     }
 
     /// A parked write as it is queued again after the one it was parked with; nil where it would reach a row that is not the

@@ -121,12 +121,7 @@ extension TableRequest {
     /// The request for the rows that these inserts or upserts made; nil where their keys cannot stand in one list.
     package static func rows(madeBy entries: ArraySlice<QueueEntry>, keyColumns: [String]) -> TableRequest? {
         guard let table = entries.first?.table, keyColumns.count == 1 else { return nil }
-        let texts = entries.compactMap { entry -> String? in
-            switch entry.operation {
-            case .insert(let row), .upsert(let row, _, _): row.member(keyColumns[0])?.scalarText
-            case .update, .delete: nil
-            }
-        }
+        let texts = entries.compactMap { $0.isKeyed ? nil : $0.keyValues(keyColumns)?[0].scalarText }
         guard texts.count == entries.count, !texts.contains("") else { return nil }
         var request = TableRequest(schema: table.schema, table: table.name)
         let list = texts.map(WireText.listMember).joined(separator: ",")
@@ -137,13 +132,8 @@ extension TableRequest {
 
     /// The request for the row an update names, under the key the update gives it; nil where it names none.
     package static func movedRow(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
-        guard case .update(let patch, let filters) = entry.operation, entry.rowKeys.count == 1 else { return nil }
-        var values: [String] = []
-        for column in keyColumns {
-            guard let value = patch.member(column)?.scalarText ?? filters.pinnedText(of: column) else { return nil }
-            values.append(value)
-        }
-        return row(values, of: entry.table, keyColumns)
+        guard case .update = entry.operation else { return nil }
+        return entry.keyValues(keyColumns).map { row($0.compactMap(\.scalarText), of: entry.table, keyColumns) }
     }
 
     /// The request for the row of these values of the key's columns.
@@ -156,14 +146,12 @@ extension TableRequest {
     /// The request for the one row a queued write names by its key; nil where it names none.
     package static func row(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
         guard entry.rowKeys.count == 1 else { return nil }
-        switch entry.operation {
-        case .insert(let row), .upsert(let row, _, _):
-            let values = keyColumns.compactMap { row.member($0)?.scalarText }
-            return values.count == keyColumns.count ? self.row(values, of: entry.table, keyColumns) : nil
-        case .update(_, let filters), .delete(let filters):
-            let values = keyColumns.compactMap { filters.pinnedText(of: $0) }
-            return values.count == keyColumns.count ? self.row(values, of: entry.table, keyColumns) : nil
-        }
+        let values =
+            switch entry.operation {
+            case .insert, .upsert: entry.keyValues(keyColumns)?.compactMap(\.scalarText) ?? []
+            case .update(_, let filters), .delete(let filters): keyColumns.compactMap { filters.pinnedText(of: $0) }
+            }
+        return values.count == keyColumns.count ? row(values, of: entry.table, keyColumns) : nil
     }
 
     /// A cached list's request, from the parameters the store keeps.
@@ -191,6 +179,20 @@ extension QueueEntry.Filter {
 }
 
 extension QueueEntry {
+    /// The values of the key's columns when the write is done, of the one row it makes or changes; nil where it does not say
+    /// all of them.
+    func keyValues(_ keyColumns: [String]) -> [RawJSON]? {
+        guard rowKeys.count == 1 else { return nil }
+        let values =
+            switch operation {
+            case .insert(let row), .upsert(let row, _, _): keyColumns.compactMap { row.member($0) }
+            case .update(let patch, let filters):
+                keyColumns.compactMap { patch.member($0) ?? filters.pinnedText(of: $0).map { RawJSON(string: $0) } }
+            case .delete: [RawJSON]()
+            }
+        return values.compactMap(\.scalarText).count == keyColumns.count ? values : nil
+    }
+
     /// Those of an update's or delete's filters that name its rows; nil where that takes others too.
     fileprivate func namingFilters(_ keyColumns: [String], _ types: TableTypes) -> [Filter]? {
         let all: [Filter]
