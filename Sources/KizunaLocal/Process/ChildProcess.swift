@@ -72,6 +72,11 @@ package final class ChildProcess: Sendable {
     /// Waits for the end of the program; at once where it has ended.
     package func end() async -> End { await ending.end() }
 
+    /// The name of a command line's program, without its folder.
+    static func name(_ commandLine: [String]) -> String {
+        commandLine.first?.split(separator: "/").last.map(String.init) ?? ""
+    }
+
     /// Sends a signal; nothing happens where the program has ended.
     package func send(_ signal: Int32) { handle.send(signal) }
 
@@ -178,7 +183,7 @@ extension ChildProcess {
             defer { for word in words { free(UnsafeMutablePointer(mutating: word)) } }
             var fault: UnsafeMutablePointer<GError>?
             guard let process = g_subprocess_launcher_spawnv(launcher, &words, &fault) else {
-                throw .programFailed(program: ProgramRun.name(commandLine), output: Self.text(fault))
+                throw .programFailed(program: ChildProcess.name(commandLine), output: Self.text(fault))
             }
             return Handle(process)
         }

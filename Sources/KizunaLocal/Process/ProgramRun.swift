@@ -6,12 +6,7 @@ enum ProgramRun {
         // A pipe that is full would stop the program.
         let text = await child.outputText()
         guard await child.end() == .exited(0) else {
-            throw LocalError.programFailed(program: name(commandLine), output: text)
+            throw LocalError.programFailed(program: ChildProcess.name(commandLine), output: text)
         }
-    }
-
-    /// The program's name without its folder.
-    static func name(_ commandLine: [String]) -> String {
-        commandLine.first?.split(separator: "/").last.map(String.init) ?? ""
     }
 }
