@@ -6,19 +6,12 @@ import Testing
 
 /// Changes of one row that follow each other before any of them is sent.
 @Suite struct UndoneChangeTests {
-    private static let rows = """
-        [{"id":"a","title":"one","done":false},{"id":"b","title":"two","done":false},
-        {"id":"c","title":"one","done":true}]
-        """
-
-    private static func list(_ scene: ReadScene, done: Bool) -> QuerySnapshotSequence<[TaskRow]> {
-        scene.client.from("tasks").selectAsSequence(as: [TaskRow].self).eq("done", value: done)
-    }
-
     /// What is stored of a row when the second write is queued says nothing of what the first one made of it.
     @Test func aTaskThatIsTickedAndUntickedComesBack() throws {
-        try ReadScene.run(.init(rows: Self.rows)) { scene in
-            let (open, done) = (scene.watch(Self.list(scene, done: false)), scene.watch(Self.list(scene, done: true)))
+        try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
+            let (open, done) = (
+                scene.watch(TwoLists.list(scene, done: false)), scene.watch(TwoLists.list(scene, done: true))
+            )
             await scene.simulation.advance(by: .seconds(1))
             try await scene.client.disableNetwork()
             let task = scene.client.from("tasks")
@@ -40,8 +33,8 @@ import Testing
 extension UndoneChangeTests {
     /// The first of two changes is delivered; a list that shows the row because of the second one shows the first one too.
     @Test func aDeliveredChangeDoesNotFlickerBackWhereALaterOneShowsTheRow() throws {
-        try ReadScene.run(.init(rows: Self.rows)) { scene in
-            let (all, done) = (scene.watch(scene.tasks()), scene.watch(Self.list(scene, done: true)))
+        try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
+            let (all, done) = (scene.watch(scene.tasks()), scene.watch(TwoLists.list(scene, done: true)))
             await scene.simulation.advance(by: .seconds(1))
             try await scene.client.disableNetwork()
             let task = scene.client.from("tasks")

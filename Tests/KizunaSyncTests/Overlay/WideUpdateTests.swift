@@ -6,20 +6,11 @@ import Testing
 
 /// Updates that name no keys move rows between lists as those that do (spec reads §9.2).
 @Suite struct WideUpdateTests {
-    private static let rows = """
-        [{"id":"a","title":"one","done":false},{"id":"b","title":"two","done":false},
-        {"id":"c","title":"one","done":true}]
-        """
-
-    private static func list(_ scene: ReadScene, done: Bool) -> QuerySnapshotSequence<[TaskRow]> {
-        scene.client.from("tasks").selectAsSequence(as: [TaskRow].self).eq("done", value: done)
-    }
-
     @Test func rowsEnterAListThatNeverHeldThem() throws {
         try withTemporaryFolder { folder in
-            try ReadScene.run(.init(rows: Self.rows, folder: folder)) { scene in
+            try ReadScene.run(.init(rows: TwoLists.rows, folder: folder)) { scene in
                 let (open, done) = (
-                    scene.watch(Self.list(scene, done: false)), scene.watch(Self.list(scene, done: true))
+                    scene.watch(TwoLists.list(scene, done: false)), scene.watch(TwoLists.list(scene, done: true))
                 )
                 await scene.simulation.advance(by: .seconds(1))
                 try await scene.client.disableNetwork()
@@ -40,8 +31,10 @@ import Testing
     }
 
     @Test func rowsThatAnEarlierWriteBroughtUnderTheFilterEnterToo() throws {
-        try ReadScene.run(.init(rows: Self.rows)) { scene in
-            let (open, done) = (scene.watch(Self.list(scene, done: false)), scene.watch(Self.list(scene, done: true)))
+        try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
+            let (open, done) = (
+                scene.watch(TwoLists.list(scene, done: false)), scene.watch(TwoLists.list(scene, done: true))
+            )
             await scene.simulation.advance(by: .seconds(1))
             try await scene.client.disableNetwork()
             try await scene.client.write { tx in

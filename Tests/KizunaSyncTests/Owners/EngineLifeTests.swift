@@ -7,20 +7,8 @@ import Testing
 
 /// Making, replacing and ending engines.
 @Suite struct EngineLifeTests {
-    private func run(
-        _ body: @escaping @Sendable (OwnerScene, KizunaSyncClient) async throws -> Void
-    ) throws {
-        try withTemporaryFolder { folder in
-            try Simulation.run { simulation in
-                let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice", "bruno", nil]
-                try await body(scene, try await scene.client())
-            }
-        }
-    }
-
     @Test func whoHearsOfANewEngineCanSubscribeToItAtOnce() throws {
-        try run { scene, client in
+        try OwnerScene.run { scene, client in
             let codes = Mutex<[String]>([])
             _ = try await client.on { event in
                 guard event == .engineReplaced else { return }
@@ -40,7 +28,7 @@ import Testing
     }
 
     @Test func ofTwoCreatesTheLastOneCountsAndTheOtherLeavesNoEngine() throws {
-        try run { scene, client in
+        try OwnerScene.run { scene, client in
             let session = FakeSession()
             var configuration = try client.engine().configuration
             configuration.session = SilentSession()
@@ -58,7 +46,7 @@ import Testing
     }
 
     @Test func aCloseDuringACreateLeavesTheClientClosed() throws {
-        try run { scene, client in
+        try OwnerScene.run { scene, client in
             var configuration = try client.engine().configuration
             configuration.session = SilentSession()
             let create = scene.simulation.start { [configuration] in try await client.create(configuration) }

@@ -193,44 +193,34 @@ import Testing
 
     /// The page's wiring: before each run the app hands over the token it has, which stays the same for an hour.
     @Test func oneRefusalOfAGoodTokenDoesNotStopAnAppThatHandsItsTokenOver() throws {
-        try withTemporaryFolder { folder in
-            try Simulation.run { simulation in
-                let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice", nil]
-                let client = try await scene.client()
+        try OwnerScene.run(allowing: ["alice", nil]) { scene, client in
+            try await scene.signIn("alice", on: client)
+            scene.server.outage = SimulatedRefusal(401, code: "PGRST303", message: "JWT issued at future")
+            _ = try await scene.insert("x", as: "alice", on: client)
+            await scene.simulation.settle()
+            scene.server.outage = nil
+            for _ in 0..<7 {
+                await scene.simulation.advance(by: .seconds(15))
                 try await scene.signIn("alice", on: client)
-                scene.server.outage = SimulatedRefusal(401, code: "PGRST303", message: "JWT issued at future")
-                _ = try await scene.insert("x", as: "alice", on: client)
-                await simulation.settle()
-                scene.server.outage = nil
-                for _ in 0..<7 {
-                    await simulation.advance(by: .seconds(15))
-                    try await scene.signIn("alice", on: client)
-                }
-                #expect(scene.titles(of: "alice") == ["server row of alice", "x"])
-                let isWaiting = try OwnerScene.status(of: client).needsSession
-                #expect(isWaiting == false)
             }
+            #expect(scene.titles(of: "alice") == ["server row of alice", "x"])
+            let isWaiting = try OwnerScene.status(of: client).needsSession
+            #expect(isWaiting == false)
         }
     }
 
     @Test func aTokenThatIsRefusedForGoodIsTriedOnceInMoreThanAMinute() throws {
-        try withTemporaryFolder { folder in
-            try Simulation.run { simulation in
-                let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice", nil]
-                let client = try await scene.client()
+        try OwnerScene.run(allowing: ["alice", nil]) { scene, client in
+            try await scene.signIn("alice", on: client)
+            scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+            _ = try await scene.insert("x", as: "alice", on: client)
+            await scene.simulation.settle()
+            let sent = scene.network.count
+            for _ in 0..<240 {
+                await scene.simulation.advance(by: .seconds(15))
                 try await scene.signIn("alice", on: client)
-                scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
-                _ = try await scene.insert("x", as: "alice", on: client)
-                await simulation.settle()
-                let sent = scene.network.count
-                for _ in 0..<240 {
-                    await simulation.advance(by: .seconds(15))
-                    try await scene.signIn("alice", on: client)
-                }
-                #expect(scene.network.count - sent < 100)
             }
+            #expect(scene.network.count - sent < 100)
         }
     }
 

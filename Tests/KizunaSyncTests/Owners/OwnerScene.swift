@@ -45,6 +45,20 @@ final class OwnerScene: Sendable {
         }
     }
 
+    /// A scene in a folder of its own under virtual time, with a client and those under whose names requests may leave.
+    static func run(
+        allowing allowed: Set<String?> = ["alice", "bruno", nil],
+        _ body: @escaping @Sendable (OwnerScene, KizunaSyncClient) async throws -> Void
+    ) throws {
+        try withTemporaryFolder { folder in
+            try Simulation.run { simulation in
+                let scene = try OwnerScene(simulation, folder: folder)
+                scene.network.allowed = allowed
+                try await body(scene, try await scene.client())
+            }
+        }
+    }
+
     func client(configure: (inout KizunaSyncConfiguration) -> Void = { _ in }) async throws -> KizunaSyncClient {
         try await simulation.makeClient(network, folder: folder) { configuration in
             configuration.tables = [KizunaTable("items", columns: ["id": .uuid, "title": .text, "user_id": .text])]

@@ -101,32 +101,27 @@ import Testing
     }
 
     @Test func anAppThatHandsTokensOverShowsTheLastUsersRowsUntilItDoes() throws {
-        try withTemporaryFolder { folder in
-            try Simulation.run { simulation in
-                let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice", nil]
-                let client = try await scene.client()
-                try await scene.signIn("alice", on: client)
-                let watch = OwnerWatch(client, in: simulation)
-                await simulation.settle()
-                #expect(watch.last?.result?.count == 1)
-                await client.close()
-                scene.network.allowed = []
-                let next = try await scene.client()
-                let again = OwnerWatch(next, in: simulation)
-                await simulation.advance(by: .seconds(60))
-                #expect(again.titles == [Self.alice])
-                scene.network.allowed = [nil]
-                try await next.signOut()
-                await simulation.settle()
-                #expect(again.last?.result == [])
-                await next.close()
-                let third = try await scene.client()
-                let last = OwnerWatch(third, in: simulation)
-                await simulation.settle()
-                #expect(last.hasShownNoRow)
-                #expect(scene.network.faults == [])
-            }
+        try OwnerScene.run(allowing: ["alice", nil]) { scene, client in
+            try await scene.signIn("alice", on: client)
+            let watch = OwnerWatch(client, in: scene.simulation)
+            await scene.simulation.settle()
+            #expect(watch.last?.result?.count == 1)
+            await client.close()
+            scene.network.allowed = []
+            let next = try await scene.client()
+            let again = OwnerWatch(next, in: scene.simulation)
+            await scene.simulation.advance(by: .seconds(60))
+            #expect(again.titles == [Self.alice])
+            scene.network.allowed = [nil]
+            try await next.signOut()
+            await scene.simulation.settle()
+            #expect(again.last?.result == [])
+            await next.close()
+            let third = try await scene.client()
+            let last = OwnerWatch(third, in: scene.simulation)
+            await scene.simulation.settle()
+            #expect(last.hasShownNoRow)
+            #expect(scene.network.faults == [])
         }
     }
 }

@@ -8,20 +8,8 @@ import Testing
 
 /// Stores that cannot be opened, or not be written at the end.
 @Suite struct VaultFailureTests {
-    private func run(
-        _ body: @escaping @Sendable (OwnerScene, KizunaSyncClient) async throws -> Void
-    ) throws {
-        try withTemporaryFolder { folder in
-            try Simulation.run { simulation in
-                let scene = try OwnerScene(simulation, folder: folder)
-                scene.network.allowed = ["alice", "bruno", nil]
-                try await body(scene, try await scene.client())
-            }
-        }
-    }
-
     @Test func aStoreThatCouldNotBeOpenedIsTriedAgainWhenItIsAskedFor() throws {
-        try run { scene, client in
+        try OwnerScene.run { scene, client in
             let path = try #require(scene.path(of: .user("bruno")))
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             try await scene.signIn("bruno", on: client)
@@ -36,7 +24,7 @@ import Testing
     }
 
     @Test func aStoreThatCannotBeOpenedKeepsNobodySignedIn() throws {
-        try run { scene, client in
+        try OwnerScene.run { scene, client in
             let path = try #require(scene.path(of: .user("bruno")))
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             try await scene.signIn("bruno", on: client)

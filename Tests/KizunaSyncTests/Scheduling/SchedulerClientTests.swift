@@ -100,14 +100,22 @@ import Testing
         }
     }
 
+    /// A client and a scheduler that has made its first run and polls no more for an hour.
+    private static func started(
+        _ simulation: Simulation
+    ) async throws -> (KizunaSyncClient, Trace, KizunaSyncScheduler) {
+        let client = try await simulation.makeClient(transport(simulation))
+        let errors = Trace()
+        let scheduler = scheduler(client, errors)
+        scheduler.pollInterval = 3600
+        scheduler.start()
+        await simulation.advance(by: .seconds(1))
+        return (client, errors, scheduler)
+    }
+
     @Test func createCalledAgainIsFollowed() throws {
         try Simulation.run { simulation in
-            let client = try await simulation.makeClient(Self.transport(simulation))
-            let errors = Trace()
-            let scheduler = Self.scheduler(client, errors)
-            scheduler.pollInterval = 3600
-            scheduler.start()
-            await simulation.advance(by: .seconds(1))
+            let (client, errors, scheduler) = try await Self.started(simulation)
             try await client.create(Self.configuration())
             await simulation.advance(by: .seconds(1))
             let before = scheduler.health().lastSuccessAt
@@ -122,12 +130,7 @@ import Testing
 
     @Test func aClientThatIsClosedAndCreatedAgainIsFollowedFromTheNextRun() throws {
         try Simulation.run { simulation in
-            let client = try await simulation.makeClient(Self.transport(simulation))
-            let errors = Trace()
-            let scheduler = Self.scheduler(client, errors)
-            scheduler.pollInterval = 3600
-            scheduler.start()
-            await simulation.advance(by: .seconds(1))
+            let (client, _, scheduler) = try await Self.started(simulation)
             await client.close()
             #expect(await !scheduler.run())
             try await client.create(Self.configuration())

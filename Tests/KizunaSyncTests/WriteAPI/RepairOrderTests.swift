@@ -12,12 +12,7 @@ import Testing
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
-            let receipt = try await client.write { tx in
-                try tx.insert(NewItem(title: "first"), into: "items")
-                try tx.insert(NewItem(title: ""), into: "items")
-                try tx.insert(NewItem(title: "third"), into: "items")
-            }
-            await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            let receipt = try await world.refusedTransaction(client)
             let ids = receipt.mutationIDs
             try await client.retry(ids[1])
             await simulation.advance(by: .seconds(5))
@@ -31,14 +26,19 @@ import Testing
         }
     }
 
+    /// Offline, an insert waits whose key is taken by another device's row on the server.
+    private func takenKey(_ simulation: Simulation) async throws -> (WriteWorld, KizunaSyncClient, WriteReceipt) {
+        let world = WriteWorld(simulation)
+        try world.server.insert(#"{"id":"\#(key)","title":"theirs","done":false}"#, into: "items")
+        world.network.isOnline = false
+        let client = try await world.client()
+        return (world, client, try await client.from("items").insert(Item(id: key, title: "mine")))
+    }
+
     /// The key was taken by another device's row: what was written to the app's own row must not reach that one.
     @Test func whatFollowsARowUnderANewKeyIsWrittenUnderThatKey() throws {
         try Simulation.run { simulation in
-            let world = WriteWorld(simulation)
-            try world.server.insert(#"{"id":"\#(key)","title":"theirs","done":false}"#, into: "items")
-            world.network.isOnline = false
-            let client = try await world.client()
-            let mine = try await client.from("items").insert(Item(id: key, title: "mine"))
+            let (world, client, mine) = try await takenKey(simulation)
             try await client.from("items").update(["done": true]).eq("id", value: key).execute()
             let last = try await client.from("items").update(["title": "mine too"]).eq("id", value: key)
                 .eq("done", value: true).execute()
@@ -82,11 +82,7 @@ import Testing
     /// Parked writes that do not name the row by `eq` on its key wait for a decision of their own.
     @Test func whatCannotFollowANewKeyStaysParked() throws {
         try Simulation.run { simulation in
-            let world = WriteWorld(simulation)
-            try world.server.insert(#"{"id":"\#(key)","title":"theirs","done":false}"#, into: "items")
-            world.network.isOnline = false
-            let client = try await world.client()
-            let mine = try await client.from("items").insert(Item(id: key, title: "mine"))
+            let (world, client, mine) = try await takenKey(simulation)
             let last = try await client.from("items").delete().in("id", values: [key]).execute()
             world.network.isOnline = true
             await #expect(throws: SyncError.self) { try await last.delivered() }

@@ -131,12 +131,7 @@ import Testing
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
-            let receipt = try await client.write { tx in
-                try tx.insert(NewItem(title: "first"), into: "items")
-                try tx.insert(NewItem(title: ""), into: "items")
-                try tx.insert(NewItem(title: "third"), into: "items")
-            }
-            await #expect(throws: SyncError.self) { try await receipt.delivered() }
+            let receipt = try await world.refusedTransaction(client)
             await simulation.settle()
             let rejected = try await WriteWorld.first(client.rejectedMutations) ?? []
             #expect(world.titles == ["first"])

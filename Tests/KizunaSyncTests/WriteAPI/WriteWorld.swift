@@ -3,6 +3,7 @@ import KizunaCore
 import KizunaPostgREST
 import KizunaSync
 import KizunaSyncTesting
+import Testing
 
 /// A row of the tables these tests use.
 struct Item: Codable, Sendable, Equatable {
@@ -35,6 +36,17 @@ struct WriteWorld {
         server = SimulatedServer(simulation, tables: [items, notes])
         network = ScriptedTransport(simulation)
         network.serve(server)
+    }
+
+    /// A transaction of three inserts of which the second is refused, and the third is parked with it.
+    func refusedTransaction(_ client: KizunaSyncClient) async throws -> WriteReceipt {
+        let receipt = try await client.write { tx in
+            try tx.insert(NewItem(title: "first"), into: "items")
+            try tx.insert(NewItem(title: ""), into: "items")
+            try tx.insert(NewItem(title: "third"), into: "items")
+        }
+        await #expect(throws: SyncError.self) { try await receipt.delivered() }
+        return receipt
     }
 
     func client(
