@@ -220,7 +220,8 @@ import Testing
                 await scene.simulation.advance(by: .seconds(15))
                 try await scene.signIn("alice", on: client)
             }
-            #expect(scene.network.count - sent < 100)
+            // In an hour: it is tried, and less than once a minute.
+            #expect((1..<60).contains(scene.network.count - sent))
         }
     }
 
