@@ -54,7 +54,7 @@ final class DemoStory {
         let offline = try await workOffline(phone, laptop, milk)
         phone = try await killAndRestart(phone, offline)
         try await reconnect(phone, laptop, milk)
-        try await loseAnAnswer(phone)
+        try await loseAnResponse(phone)
         try await breakAConstraint(phone)
         try await compare(phone, laptop)
     }
@@ -107,7 +107,7 @@ final class DemoStory {
         say("The network comes back: the queue is empty, the server has \(rows.count) rows, B shows them after a pull")
     }
 
-    private func loseAnAnswer(_ phone: DeviceProcess) async throws {
+    private func loseAnResponse(_ phone: DeviceProcess) async throws {
         backend.control.clearRequests()
         backend.control.add(FaultRule(.dropAnswer, method: "POST", path: "/rest/v1/tasks"))
         let id = try await phone.perform(.add(title: "post the letter"))

@@ -13,7 +13,7 @@ final class DeviceProcess: Sendable {
         var pending: [String] = []
         var rejected: [String] = []
         var reasons: [String] = []
-        var answers: [DeviceLine] = []
+        var responses: [DeviceLine] = []
         var hasEnded = false
     }
 
@@ -50,10 +50,10 @@ final class DeviceProcess: Sendable {
     /// Tells a command and waits for its answer.
     @discardableResult
     func perform(_ command: DeviceCommandLine) async throws -> String {
-        let before = sight.answers.count
+        let before = sight.responses.count
         try tell(command)
-        let seen = try await see("answers \(command)") { $0.answers.count > before }
-        switch seen.answers.last {
+        let seen = try await see("answers \(command)") { $0.responses.count > before }
+        switch seen.responses.last {
         case .done(_, let detail): return detail
         case .failed(_, let reason): throw DemoFault("device \(name) failed at \(command): \(reason)")
         default: return ""
@@ -127,7 +127,7 @@ extension DeviceProcess.Sight {
         case .rejected(let ids, let why):
             rejected = ids
             reasons = why
-        case .done, .failed: answers.append(line)
+        case .done, .failed: responses.append(line)
         }
     }
 }

@@ -22,12 +22,14 @@ enum CrashWorker {
             return 64
         }
         let kill = KillSwitch(variables["KIZUNA_KILL"].flatMap(KillPoint.init(text:)))
-        var seams = Engine.Seams()
-        seams.willCommit = { kill.pass(.commit) }
-        seams.transport = KillingTransport(
+        var dependencies = Engine.Dependencies()
+        dependencies.willCommit = { kill.pass(.commit) }
+        dependencies.transport = KillingTransport(
             inner: PlatformTransport.http(), kill: kill, sender: variables["KIZUNA_SENDER"])
-        if let lease = variables["KIZUNA_LEASE_MS"].flatMap({ Int($0) }) { seams.leaseLength = .milliseconds(lease) }
-        let client = KizunaSyncClient(seams: seams)
+        if let lease = variables["KIZUNA_LEASE_MS"].flatMap({ Int($0) }) {
+            dependencies.leaseLength = .milliseconds(lease)
+        }
+        let client = KizunaSyncClient(dependencies: dependencies)
         do {
             try await patiently {
                 try await client.create(
@@ -68,9 +70,9 @@ enum CrashWorker {
 
     private static func waitUntilDrained(_ client: KizunaSyncClient) async throws {
         for try await pending in client.pendingMutations(table: WorkerStep.table) where pending.isEmpty { break }
-        for try await refused in client.rejectedMutations {
-            say("drained \(refused.count)")
-            for each in refused { say("refused \(each.failure.status) \(each.failure.code ?? "-")") }
+        for try await rejected in client.rejectedMutations {
+            say("drained \(rejected.count)")
+            for each in rejected { say("refused \(each.failure.status) \(each.failure.code ?? "-")") }
             break
         }
     }

@@ -10,7 +10,7 @@ struct KillPoint: Sendable, Equatable {
         /// Before a write leaves.
         case send
         /// When the answer to a write has come, before anything is done with it.
-        case answer
+        case response
     }
 
     let place: Place
@@ -67,8 +67,8 @@ struct KillingTransport: WireTransport {
         if let sender { request.headers.append(WireHeader("X-Kizuna-Sender", sender)) }
         guard request.method != "GET" else { return try await inner.send(request) }
         kill.pass(.send)
-        let answer = try await inner.send(request)
-        kill.pass(.answer)
-        return answer
+        let response = try await inner.send(request)
+        kill.pass(.response)
+        return response
     }
 }

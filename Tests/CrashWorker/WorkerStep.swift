@@ -7,7 +7,7 @@ enum WorkerStep: Sendable {
 
     case insert(id: String, title: String)
     /// The key is made on the device.
-    case mint(title: String)
+    case generateKey(title: String)
     case upsert(id: String, title: String)
     case update(id: String, title: String)
     case delete(id: String)
@@ -18,7 +18,7 @@ enum WorkerStep: Sendable {
         let words = line.split(separator: " ").map(String.init)
         switch (words.first, words.count) {
         case ("insert", 3): self = .insert(id: words[1], title: words[2])
-        case ("mint", 2): self = .mint(title: words[1])
+        case ("mint", 2): self = .generateKey(title: words[1])
         case ("upsert", 3): self = .upsert(id: words[1], title: words[2])
         case ("update", 3): self = .update(id: words[1], title: words[2])
         case ("wait", 2): self = .wait(Int(words[1]) ?? 0)
@@ -32,7 +32,7 @@ enum WorkerStep: Sendable {
         let notes = client.from(Self.table)
         switch self {
         case .insert(let id, let title): return try await notes.insert(["id": id, "title": title]).rowIDs
-        case .mint(let title): return try await notes.insert(["title": title]).rowIDs
+        case .generateKey(let title): return try await notes.insert(["title": title]).rowIDs
         case .upsert(let id, let title): return try await notes.upsert(["id": id, "title": title]).rowIDs
         case .update(let id, let title):
             return try await notes.update(["title": title]).eq("id", value: id).execute().rowIDs

@@ -4,7 +4,7 @@ import Testing
 
 /// One line per rule of the local evaluation table: type, cell, test, answer.
 @Suite struct EvaluationTableTests {
-    private typealias Line = (type: KizunaColumnType, json: String, test: String, answer: Truth)
+    private typealias Line = (type: KizunaColumnType, json: String, test: String, response: Truth)
 
     private static let numbers: [Line] = [
         (.numeric, "-2", "lt.-1", .yes), (.numeric, "-2.5", "gt.-2.50001", .yes), (.numeric, "-1", "lt.0", .yes),
@@ -72,7 +72,7 @@ import Testing
             let row = RowView(RawJSON(unchecked: Array("{\"c\":\(line.json)}".utf8)))
             let truth = FilterExpression(filters: [QueryItem("c", line.test)])
                 .evaluate(row, in: TableTypes(columns: ["c": line.type]))
-            #expect(truth == line.answer, "\(line.type.rawValue) \(line.json) \(line.test)")
+            #expect(truth == line.response, "\(line.type.rawValue) \(line.json) \(line.test)")
         }
     }
 
@@ -91,9 +91,9 @@ import Testing
             ("c->l->k", "is.null", .yes), ("c->0", "is.null", .yes), ("c->s->k", "is.null", .yes),
             ("c->>s", "gt.a", .unknown),
         ]
-        for (name, test, answer) in lines {
+        for (name, test, response) in lines {
             let truth = FilterExpression(filters: [QueryItem(name, test)]).evaluate(row, in: TableTypes())
-            #expect(truth == answer, "\(name)=\(test)")
+            #expect(truth == response, "\(name)=\(test)")
         }
     }
 
@@ -108,9 +108,9 @@ import Testing
             ("c", "eq(any).{x}", .unknown), ("c", "in.(2,x)", .unknown), ("n", "not.in.()", .yes),
             ("n", "in.(1)", .null),
         ]
-        for (name, test, answer) in lines {
+        for (name, test, response) in lines {
             let truth = FilterExpression(filters: [QueryItem(name, test)]).evaluate(row, in: types)
-            #expect(truth == answer, "\(name)=\(test)")
+            #expect(truth == response, "\(name)=\(test)")
         }
     }
 
@@ -123,9 +123,9 @@ import Testing
             ("like(any).{x%,%plan}", .yes), ("like(all).{D%,%x}", .no), ("like.Draw_plan", .yes),
             ("like.a\\", .unknown),
         ]
-        for (test, answer) in lines {
+        for (test, response) in lines {
             let truth = FilterExpression(filters: [QueryItem("c", test)]).evaluate(row, in: types)
-            #expect(truth == answer, Comment(rawValue: test))
+            #expect(truth == response, Comment(rawValue: test))
             #expect(
                 FilterExpression(filters: [QueryItem("c", test)]).evaluate(row, in: TableTypes(columns: ["c": .text]))
                     == .unknown)

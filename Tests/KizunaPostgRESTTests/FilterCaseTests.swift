@@ -5,7 +5,7 @@ import Testing
 
 /// `filter-cases.json`: rows and filters with the answer PostgreSQL gave.
 @Suite struct FilterCaseTests {
-    @Test func everyAnswerIsPostgreSQLsOrUnknown() throws {
+    @Test func everyResponseIsPostgreSQLsOrUnknown() throws {
         let cases = try SpecCases.load("filter-cases.json").arrayElements()
         #expect(cases.count >= 300)
         var answered = 0

@@ -18,13 +18,13 @@ import Testing
     @Test func aChangeOfABooleanMovesARowBetweenListsWithoutDeclaredTypes() {
         for (row, isDone) in [(#"{"done":true}"#, true), (#"{"done":false}"#, false)] {
             let view = RowView(RawJSON(unchecked: Array(row.utf8)))
-            func answer(_ builder: PlainBuilder) -> Truth {
+            func response(_ builder: PlainBuilder) -> Truth {
                 FilterExpression(builder.request).evaluate(view, in: TableTypes())
             }
-            #expect(answer(tasks.eq("done", value: false)) == (isDone ? .no : .yes))
-            #expect(answer(tasks.neq("done", value: true)) == (isDone ? .no : .yes))
-            #expect(answer(tasks.is("done", value: true)) == (isDone ? .yes : .no))
-            #expect(answer(tasks.in("done", values: [true])) == (isDone ? .yes : .no))
+            #expect(response(tasks.eq("done", value: false)) == (isDone ? .no : .yes))
+            #expect(response(tasks.neq("done", value: true)) == (isDone ? .no : .yes))
+            #expect(response(tasks.is("done", value: true)) == (isDone ? .yes : .no))
+            #expect(response(tasks.in("done", values: [true])) == (isDone ? .yes : .no))
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
         #expect(truth(#"{"title":null}"#, ("title", "ilike.%x%")) == .null)
     }
 
-    @Test func undeclaredNumbersAnswerWhereEveryNumberTypeAgrees() {
+    @Test func undeclaredNumbersResponseWhereEveryNumberTypeAgrees() {
         #expect(truth(#"{"n":5}"#, ("n", "eq.5")) == .yes)
         #expect(truth(#"{"n":5}"#, ("n", "gt.4.5")) == .yes)
         #expect(truth(#"{"n":123456789}"#, ("n", "eq.123456788")) == .no)
@@ -51,7 +51,7 @@ import Testing
         #expect(truth(#"{"n":0.1}"#, ("n", "eq.0.1")) == .yes)
     }
 
-    @Test func undeclaredStringsAnswerOnlyWhatEveryTypeWouldSay() {
+    @Test func undeclaredStringsResponseOnlyWhatEveryTypeWouldSay() {
         #expect(truth(#"{"s":"open"}"#, ("s", "eq.open")) == .yes)
         #expect(truth(#"{"s":"open"}"#, ("s", "eq.done")) == .no)
         #expect(truth(#"{"s":"open"}"#, ("s", "in.(done,shut)")) == .no)
@@ -106,7 +106,7 @@ import Testing
         #expect(truth(row, ("at", "eq.2024-02-29T12:00:00Z"), types: types) == .yes)
     }
 
-    @Test func aTypeNotKnownAnswersOnlyTestsForNull() {
+    @Test func aTypeNotKnownResponsesOnlyTestsForNull() {
         let types = TableTypes(columns: ["g": KizunaColumnType(rawValue: "geometry(Point,4326)")])
         #expect(truth(#"{"g":"0101"}"#, ("g", "eq.0101"), types: types) == .unknown)
         #expect(truth(#"{"g":"0101"}"#, ("g", "not.is.null"), types: types) == .yes)
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: - Parsing
 
-    @Test func textsTheServerRefusesAreUnknown() {
+    @Test func textsTheServerRejectsAreUnknown() {
         let row = #"{"a":1,"b":2}"#
         for (name, value) in [
             ("a", "1"), ("a", "xx.1"), ("a", "not.not.eq.1"), ("a", "neq(any).{1}"), ("a", "eq(some).1"),

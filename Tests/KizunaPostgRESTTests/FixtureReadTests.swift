@@ -28,7 +28,7 @@ import Testing
                 #expect(!truths.contains(.unknown), id)
             }
             let admitted = zip(rows, truths).filter { $0.1 == .yes }.map { $0.0.member("id")?.text ?? "" }
-            let possible = zip(rows, truths).filter { $0.1.isAdmitted != false }.map { $0.0.member("id")?.text ?? "" }
+            let possible = zip(rows, truths).filter { $0.1.isMatched != false }.map { $0.0.member("id")?.text ?? "" }
             if read.member("ids") != nil {
                 let expected = Set(read.list("ids").map(\.text))
                 #expect(Set(admitted).isSubset(of: expected), id)

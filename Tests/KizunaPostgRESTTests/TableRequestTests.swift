@@ -13,7 +13,7 @@ import Testing
         #expect(one != other)
     }
 
-    @Test func whatChangesTheAnswerChangesTheCacheKey() {
+    @Test func whatChangesTheResponseChangesTheCacheKey() {
         let keys = [
             tasks, tasks.eq("a", value: 1), tasks.eq("a", value: 2), tasks.in("a", values: [1, 2]),
             tasks.in("a", values: [2, 1]), tasks.limit(1), tasks.limit(2), tasks.range(from: 1, to: 1),

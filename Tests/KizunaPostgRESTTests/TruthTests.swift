@@ -19,8 +19,8 @@ import Testing
     private static func sqlNot(_ truth: Truth) -> Truth { truth == .yes ? .no : truth == .no ? .yes : .null }
 
     /// Whether an answer covers what SQL said; `null` also stands for "not true".
-    private static func covers(_ answer: Truth, _ sql: Truth) -> Bool {
-        answer == .unknown || answer == sql || (answer == .null && sql == .no)
+    private static func covers(_ response: Truth, _ sql: Truth) -> Bool {
+        response == .unknown || response == sql || (response == .null && sql == .no)
     }
 
     @Test func andAndOrAndNotAreSQLsWhereNothingIsUnknown() {
@@ -59,14 +59,14 @@ import Testing
     }
 
     @Test func onlyYesAdmits() {
-        #expect(Truth.allCases.map(\.isAdmitted) == [true, false, false, nil])
+        #expect(Truth.allCases.map(\.isMatched) == [true, false, false, nil])
     }
 
     @Test func nullAndUnknownInsideANegationStayUnknown() {
         let row = RowView(.init(unchecked: Array(#"{"a":null}"#.utf8)))
         let plain = FilterExpression(filters: [QueryItem("and", "(a.eq.1,b.eq.2)")])
         let negated = FilterExpression(filters: [QueryItem("not.and", "(a.eq.1,b.eq.2)")])
-        #expect(plain.evaluate(row, in: TableTypes()).isAdmitted == false)
+        #expect(plain.evaluate(row, in: TableTypes()).isMatched == false)
         #expect(negated.evaluate(row, in: TableTypes()) == .unknown)
     }
 }

@@ -15,18 +15,18 @@ import Testing
         }
     }
 
-    @Test func queuedAnswersGoBeforeTheServer() throws {
+    @Test func queuedResponsesGoBeforeTheServer() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { request in .json(#""\#(request.method)""#) }
             transport.enqueue(.json("1"), .json("2", status: 206))
-            var answers: [String] = []
+            var responses: [String] = []
             for _ in 0..<3 {
-                let answer = try await transport.send(get)
-                answers.append("\(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
+                let response = try await transport.send(get)
+                responses.append("\(response.status) \(String(decoding: response.body, as: UTF8.self))")
             }
-            #expect(answers == ["200 1", "206 2", #"200 "GET""#])
-            #expect(transport.unusedAnswerCount == 0)
+            #expect(responses == ["200 1", "206 2", #"200 "GET""#])
+            #expect(transport.unusedResponseCount == 0)
         }
     }
 
@@ -57,8 +57,8 @@ import Testing
             #expect(heldSecond.fail(WireFailure(.outcomeUnknown, "cut")))
             #expect(heldFirst.respond(WireResponse(status: 204)))
             #expect(heldFirst.respond(WireResponse(status: 500)) == false)
-            let answer = try await first.value
-            #expect(answer.status == 204)
+            let response = try await first.value
+            #expect(response.status == 204)
             await #expect(throws: WireFailure(.outcomeUnknown, "cut")) { try await second.value }
             #expect(transport.inFlightCount == 0)
         }
@@ -86,23 +86,23 @@ import Testing
         }
     }
 
-    @Test func offlineRefusesAtOnceAndLeavesTheScriptAlone() throws {
+    @Test func offlineRejectsAtOnceAndLeavesTheScriptAlone() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation)
             transport.enqueue(.json("[]"))
-            transport.plant(.dropAnswer)
+            transport.plant(.dropResponse)
             transport.isOnline = false
             #expect(await failure(transport, get)?.kind == .notSent)
-            #expect(transport.unusedAnswerCount == 1)
+            #expect(transport.unusedResponseCount == 1)
             #expect(transport.sent.map(\.leftDevice) == [false])
             transport.isOnline = true
             #expect(await failure(transport, get)?.kind == .outcomeUnknown)
-            #expect(transport.unusedAnswerCount == 0)
+            #expect(transport.unusedResponseCount == 0)
         }
     }
 
-    @Test(arguments: [(WireFault.dropBeforeHandling, 0), (.dropAnswer, 1), (.refuseConnection, 0)])
+    @Test(arguments: [(WireFault.dropBeforeHandling, 0), (.dropResponse, 1), (.refuseConnection, 0)])
     func faultsDecideWhetherTheServerSawTheRequest(_ fault: WireFault, _ handled: Int) throws {
         let get = get
         let seen = Atomic(0)

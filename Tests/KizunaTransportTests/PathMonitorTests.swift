@@ -30,7 +30,7 @@ import Testing
         #expect(Set(seen).count == 1)
     }
 
-    @Test func aStartTakesTheFormerListenersPlace() async {
+    @Test func aStartTakesThePreviousListenersPlace() async {
         let monitor = PlatformPathMonitor()
         let (reports, continuation) = AsyncStream.makeStream(of: Int.self)
         monitor.start { _ in continuation.yield(1) }

@@ -20,7 +20,7 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(at: folder) }
 
-        var doors: [String] {
+        var files: [String] {
             ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.contains("-door-") }
         }
     }
@@ -56,7 +56,7 @@ import Testing
         // That one left is news: what it held may be free.
         await two.hears()
         two.signal.stop()
-        #expect(scene.doors.isEmpty)
+        #expect(scene.files.isEmpty)
     }
 
     @Test func theDoorOfAKilledProcessIsTakenAway() async throws {
@@ -66,7 +66,7 @@ import Testing
         _ = FileManager.default.createFile(atPath: stale, contents: nil)
         let one = Listener(scene)
         #expect(!FileManager.default.fileExists(atPath: stale))
-        #expect(scene.doors.count == 1)
+        #expect(scene.files.count == 1)
         one.signal.stop()
         one.signal.stop()
     }
@@ -79,11 +79,11 @@ import Testing
         let one = Listener(scene)
         // There is another.
         await one.hears()
-        #expect(scene.doors.count == 2)
+        #expect(scene.files.count == 2)
         sleeper.send(SIGKILL)
         #expect(await sleeper.end() == .signalled(SIGKILL))
         await one.hears()
-        #expect(scene.doors.count == 1)
+        #expect(scene.files.count == 1)
         one.signal.stop()
     }
 
@@ -119,9 +119,9 @@ import Testing
     @Test func doorsAreForThisUserAlone() throws {
         let scene = try Scene()
         let one = Listener(scene)
-        let door = try #require(scene.doors.first)
+        let file = try #require(scene.files.first)
         let rights = try FileManager.default.attributesOfItem(
-            atPath: scene.folder.appendingPathComponent(door).path)[.posixPermissions]
+            atPath: scene.folder.appendingPathComponent(file).path)[.posixPermissions]
         #expect((rights as? NSNumber)?.intValue == 0o600)
         one.signal.stop()
     }

@@ -16,7 +16,7 @@ import Testing
         return await transport.outcome(request)
     }
 
-    static let brokenAnswers = [
+    static let brokenResponses = [
         "",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
@@ -27,7 +27,7 @@ import Testing
         "SSH-2.0-OpenSSH_9.2\r\n",
     ]
 
-    @Test(arguments: TransportUnderTest.allCases, brokenAnswers)
+    @Test(arguments: TransportUnderTest.allCases, brokenResponses)
     func anAnswerThatIsNotWholeLeavesTheOutcomeUnknown(_ transport: TransportUnderTest, _ text: String) async throws {
         for method in ["GET", "POST"] {
             for reset in [false, true] {
@@ -56,8 +56,8 @@ import Testing
             connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
         }
         do {
-            let answer = try await transport.make().send(WireRequest(method: "GET", url: server.url()))
-            #expect(throws: JSONFault.self) { try RawJSON(validating: answer.body) }
+            let response = try await transport.make().send(WireRequest(method: "GET", url: server.url()))
+            #expect(throws: JSONFault.self) { try RawJSON(validating: response.body) }
         } catch let failure as WireFailure {
             #expect(failure.kind == .outcomeUnknown)
         }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.allCases)
-    func aRefusedConnectionIsNotSent(_ transport: TransportUnderTest) async throws {
+    func aRejectedConnectionIsNotSent(_ transport: TransportUnderTest) async throws {
         let server = try RawServer { _ in }
         let url = server.url()
         server.stop()
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: TransportUnderTest.allCases)
-    func theTimeOutIsForTheWholeAnswer(_ transport: TransportUnderTest) async throws {
+    func theTimeOutIsForTheWholeResponse(_ transport: TransportUnderTest) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")

@@ -5,10 +5,11 @@ import Testing
 
 @Suite struct TransportRequestTests {
     /// Serves on each connection as many requests as come; the answer follows from the request's first line.
-    private func server(_ answer: @escaping @Sendable (_ line: String, _ body: [UInt8]) -> String) throws -> RawServer {
+    private func server(_ response: @escaping @Sendable (_ line: String, _ body: [UInt8]) -> String) throws -> RawServer
+    {
         try RawServer { connection in
             while let request = connection.readRequest() {
-                connection.write(answer(request.head.components(upTo: "\r\n"), request.body))
+                connection.write(response(request.head.components(upTo: "\r\n"), request.body))
             }
         }
     }
@@ -24,8 +25,8 @@ import Testing
         let request = WireRequest(
             method: method, url: server.url(path), headers: [WireHeader("Content-Type", "application/json")],
             body: hasBody ? Array("{\"a\":1}".utf8) : nil)
-        let answer = try await transport.make().send(request)
-        #expect(answer.headers["x-seen"] == "\(method) \(path) HTTP/1.1|" + (hasBody ? "{\"a\":1}" : ""))
+        let response = try await transport.make().send(request)
+        #expect(response.headers["x-seen"] == "\(method) \(path) HTTP/1.1|" + (hasBody ? "{\"a\":1}" : ""))
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -51,8 +52,8 @@ import Testing
     func aLargeBodyArrivesWhole(_ transport: TransportUnderTest) async throws {
         let server = try server { _, body in "HTTP/1.1 200 OK\r\nX-Count: \(body.count)\r\nContent-Length: 0\r\n\r\n" }
         let body = [UInt8](repeating: 120, count: 3 << 20)
-        let answer = try await transport.make().send(WireRequest(method: "POST", url: server.url(), body: body))
-        #expect(answer.headers["x-count"] == "\(body.count)")
+        let response = try await transport.make().send(WireRequest(method: "POST", url: server.url(), body: body))
+        #expect(response.headers["x-count"] == "\(body.count)")
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -113,22 +114,22 @@ import Testing
         }
         let request = WireRequest(
             method: "GET", url: server.url("/old"), headers: [WireHeader("Authorization", "Bearer abc")])
-        let answer = try await transport.make().send(request)
-        #expect(answer.status == 200)
-        #expect(answer.body.count == 2)
+        let response = try await transport.make().send(request)
+        #expect(response.status == 200)
+        #expect(response.body.count == 2)
         #expect(server.heads.map { $0.contains("Bearer abc") } == [true, true])
     }
 
     @Test(arguments: TransportUnderTest.allCases)
-    func aRedirectElsewhereIsTheAnswer(_ transport: TransportUnderTest) async throws {
+    func aRedirectElsewhereIsTheResponse(_ transport: TransportUnderTest) async throws {
         let other = try server { _, _ in "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
         let target = other.url("/steal")
         let server = try server { _, _ in
             "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 5\r\n\r\nmoved"
         }
-        let answer = try await transport.make().send(WireRequest(method: "GET", url: server.url()))
-        #expect(answer.status == 302)
-        #expect(answer.headers["location"] == target)
+        let response = try await transport.make().send(WireRequest(method: "GET", url: server.url()))
+        #expect(response.status == 302)
+        #expect(response.headers["location"] == target)
         #expect(other.heads == [])
     }
 
@@ -137,8 +138,8 @@ import Testing
         let server = try server { _, _ in
             "HTTP/1.1 \(status) Moved\r\nLocation: /new\r\nContent-Length: 0\r\n\r\n"
         }
-        let answer = try await transport.make().send(WireRequest(method: "POST", url: server.url(), body: [1]))
-        #expect(answer.status == status)
+        let response = try await transport.make().send(WireRequest(method: "POST", url: server.url(), body: [1]))
+        #expect(response.status == status)
         #expect(server.heads.count == 1)
     }
 

@@ -58,7 +58,7 @@ extension SyncError.Code {
     /// The server answered with an error of its own.
     public static let server = Self(rawValue: "server")
     /// The server's answer is not what the protocol promises: not JSON, truncated, an HTML page of a proxy.
-    public static let malformedAnswer = Self(rawValue: "malformed_answer")
+    public static let malformedResponse = Self(rawValue: "malformed_answer")
     /// Nothing is stored for this read and the strategy does not allow asking the server.
     public static let cacheMiss = Self(rawValue: "cache_miss")
     /// A row came back that does not decode as the type the app asked for. The stored bytes are kept.
@@ -72,7 +72,7 @@ extension SyncError.Code {
     /// The queue holds as many writes as its limit allows.
     public static let queueFull = Self(rawValue: "queue_full")
     /// The server refused the write for good.
-    public static let refused = Self(rawValue: "refused")
+    public static let rejected = Self(rawValue: "refused")
     /// No write of this id is known here: never queued, cleared, or accepted too long ago.
     public static let unknownMutation = Self(rawValue: "unknown_mutation")
     /// The write left the queue by the app's own hand before the server gave a verdict.

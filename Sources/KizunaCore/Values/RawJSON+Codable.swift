@@ -6,12 +6,12 @@ internal import Foundation
 extension RawJSON: Codable {
     /// Takes a JSON text, which must be exactly one value.
     ///
-    /// - Throws: `SyncError` with code `malformedAnswer` when the text is no JSON.
+    /// - Throws: `SyncError` with code `malformedResponse` when the text is no JSON.
     public init(parsing text: String) throws {
         do {
             try self.init(validating: Array(text.utf8))
         } catch {
-            throw SyncError(.malformedAnswer, "The text is not one JSON value.", underlying: error)
+            throw SyncError(.malformedResponse, "The text is not one JSON value.", underlying: error)
         }
     }
 

@@ -2,7 +2,7 @@ extension OfflinePostgrestFilterBuilder {
     /// Chooses the columns of the answer, and whether rows are counted or returned at all.
     ///
     /// `from("tasks").select("id, title")` ⟶ `GET /tasks?select=id,title`; `select(head: true, count: .exact)` ⟶ `HEAD
-    /// /tasks?select=*` with `Prefer: count=exact`. Offline: another column list is another stored answer; with `head`
+    /// /tasks?select=*` with `Prefer: count=exact`. Offline: another column list is another stored response; with `head`
     /// or `count` nothing is stored.
     public func select(_ columns: String = "*", head: Bool = false, count: KizunaCountOption? = nil) -> Self {
         changing {

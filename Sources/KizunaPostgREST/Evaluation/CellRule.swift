@@ -50,7 +50,7 @@ struct CellRule: Sendable {
     static func onNull(
         _ operation: FilterOperation, kind: KizunaColumnType.Kind?, _ types: TableTypes
     ) -> TruthSet {
-        if let kind, TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC).refuses(operation) { return .any }
+        if let kind, TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC).rejects(operation) { return .any }
         return switch operation {
         case .isOperand(let operand): TruthSet(operand == .null || operand == .unknown)
         case .isDistinct: .yes
@@ -59,7 +59,7 @@ struct CellRule: Sendable {
             .match(_, let quantifier?, let text):
             switch ArrayLiteral.elements(text) {
             case .value(let elements): elements.isEmpty ? TruthSet(quantifier == .all) : .null
-            case .refused, .undecided: .any
+            case .rejected, .undecided: .any
             }
         case .opaque: .any
         default: .null
@@ -101,7 +101,7 @@ struct CellRule: Sendable {
         if let kind {
             if case .array = kind { return .settled(.any) }
             let reader = TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC)
-            if kind == .json || elements.contains(where: { $0.map(reader.refuses) ?? false }) { return .settled(.any) }
+            if kind == .json || elements.contains(where: { $0.map(reader.rejects) ?? false }) { return .settled(.any) }
         }
         return .compareEach(comparison, quantifier, elements.map { $0.map(operand) })
     }

@@ -39,7 +39,7 @@ indirect enum JSONTree: Sendable, Hashable {
     /// Reads the text of an operand.
     static func operand(_ text: String) -> Reading<JSONTree> {
         let bytes = Array(text.utf8)
-        guard let json = try? RawJSON(validating: bytes) else { return .refused }
+        guard let json = try? RawJSON(validating: bytes) else { return .rejected }
         guard isPlain(bytes), let tree = JSONTree(json) else { return .undecided }
         return .value(tree)
     }

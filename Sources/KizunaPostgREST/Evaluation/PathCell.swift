@@ -43,7 +43,7 @@ extension Cell {
             let isLast = at == steps.endIndex - 1
             switch child(step.operand, of: json) {
             case .undecided: return .undecided
-            case .refused: return .null
+            case .rejected: return .null
             case .value(let found): json = found
             }
             if step.isText { return isLast ? text(json) : .undecided }
@@ -51,19 +51,19 @@ extension Cell {
         return .value(json)
     }
 
-    /// One arrow; `refused` stands for SQL null here.
+    /// One arrow; `rejected` stands for SQL null here.
     private static func child(_ operand: PathStep.Operand, of json: RawJSON) -> Reading<RawJSON> {
         switch (operand, json.kind) {
         case (.key(let key), .object):
             guard let members = try? json.objectMembers() else { return .undecided }
             let named = members.filter { WireText.areSame($0.name, key) }
             if named.count > 1 { return .undecided }
-            return named.first.map { .value($0.value) } ?? .refused
+            return named.first.map { .value($0.value) } ?? .rejected
         case (.index(let index), .array):
             guard let elements = try? json.arrayElements() else { return .undecided }
             let at = index < 0 ? elements.count + index : index
-            return elements.indices.contains(at) ? .value(elements[at]) : .refused
-        case (.key, _), (.index, .object): return .refused
+            return elements.indices.contains(at) ? .value(elements[at]) : .rejected
+        case (.key, _), (.index, .object): return .rejected
         // An index into a scalar differs between json and jsonb.
         case (.index, _): return .undecided
         }

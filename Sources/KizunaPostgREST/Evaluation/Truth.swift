@@ -12,7 +12,7 @@ package enum Truth: Sendable, Hashable, CaseIterable {
     case unknown
 
     /// Whether the row is admitted; nil where that is unknown.
-    package var isAdmitted: Bool? {
+    package var isMatched: Bool? {
         switch self {
         case .yes: true
         case .no, .null: false

@@ -18,11 +18,11 @@ struct TypeReader {
         case .text(let isByteOrdered): return .value(.bytes(Array(text.utf8), isOrdered: isByteOrdered))
         case .padded: return .value(padded(text))
         case .citext: return folded(text)
-        case .uuid: return UUIDText.bytes(text).map { .value(.bytes($0, isOrdered: true)) } ?? .refused
+        case .uuid: return UUIDText.bytes(text).map { .value(.bytes($0, isOrdered: true)) } ?? .rejected
         case .date, .timestamp, .timestamptz, .time: return temporal(text)
         case .bytea: return HexText.bytes(text).map { .value(.bytes($0, isOrdered: true)) } ?? .undecided
         case .enumeration(let labels):
-            return labels.firstIndex { WireText.areSame($0, text) }.map { .value(.integer(Int64($0))) } ?? .refused
+            return labels.firstIndex { WireText.areSame($0, text) }.map { .value(.integer(Int64($0))) } ?? .rejected
         case .jsonb: return JSONTree.operand(text).map { .json($0) }
         case .array(let element): return array(text, element)
         case .json, .range, .opaque: return .undecided
@@ -36,7 +36,7 @@ struct TypeReader {
         case (.bool, .boolean): return .value(.bool(json.bytes.first == UInt8(ascii: "t")))
         case (.integer(let bits), .number):
             guard let value = DecimalText.plainInteger(json.bytes, digits: 18) else { return operand(json.text) }
-            return value >> (bits - 1) == value >> 63 ? .value(.integer(value)) : .refused
+            return value >> (bits - 1) == value >> 63 ? .value(.integer(value)) : .rejected
         case (.numeric, .number), (.float8, .number), (.float4, .number): return operand(json.text)
         case (.numeric, .string), (.float8, .string), (.float4, .string):
             guard let text = json.stringValue, DecimalText(special: text) != nil else { return .undecided }
@@ -58,11 +58,11 @@ struct TypeReader {
             // A fraction or exponent is refused by every server; hexadecimal digits and underscores are not.
             let isOtherNumber =
                 DecimalText(trimmed) != nil || DecimalText(special: String(decoding: trimmed, as: UTF8.self)) != nil
-            return isOtherNumber ? .refused : Self.notANumber(trimmed)
+            return isOtherNumber ? .rejected : Self.notANumber(trimmed)
         }
-        guard let value = Int64(String(decoding: trimmed, as: UTF8.self)) else { return .refused }
+        guard let value = Int64(String(decoding: trimmed, as: UTF8.self)) else { return .rejected }
         let limit = Int64(1) << (bits - 1) &- 1
-        return value > limit || value < -limit - 1 ? .refused : .value(.integer(value))
+        return value > limit || value < -limit - 1 ? .rejected : .value(.integer(value))
     }
 
     private func number(_ text: String) -> Reading<DecimalText> {
@@ -91,9 +91,9 @@ struct TypeReader {
 
     /// A text that begins like no number is refused; others may be spellings of a newer server.
     private static func notANumber<Value>(_ trimmed: [UInt8]) -> Reading<Value> {
-        guard let first = trimmed.first else { return .refused }
+        guard let first = trimmed.first else { return .rejected }
         let isLikeNumber = DecimalText.isDigit(first) || "+-.nNiI".utf8.contains(first)
-        return isLikeNumber ? .undecided : .refused
+        return isLikeNumber ? .undecided : .rejected
     }
 
     // MARK: - Texts
@@ -114,12 +114,12 @@ struct TypeReader {
         switch word {
         case "1", "on": return .value(.bool(true))
         case "0", "of", "off": return .value(.bool(false))
-        case "": return .refused
+        case "": return .rejected
         default: break
         }
         if "true".hasPrefix(word) || "yes".hasPrefix(word) { return .value(.bool(true)) }
         if "false".hasPrefix(word) || "no".hasPrefix(word) { return .value(.bool(false)) }
-        return .refused
+        return .rejected
     }
 
     // MARK: - Times
@@ -161,7 +161,7 @@ struct TypeReader {
             switch reading {
             case nil: values.append(nil)
             case .value(let value)?: values.append(value)
-            case .refused?: return .refused
+            case .rejected?: return .rejected
             case .undecided?: return .undecided
             }
         }

@@ -18,7 +18,7 @@ struct UndeclaredOperand: Sendable {
         /// Adds how a cell of this type stands to the operand; false where that is undecided.
         func add(_ json: RawJSON, to outcomes: inout Outcomes) -> Bool {
             switch operand {
-            case .refused: return true
+            case .rejected: return true
             case .undecided: return false
             case .value(let wanted):
                 guard case .value(let cell) = reader.cell(json) else { return false }
@@ -107,7 +107,7 @@ struct UndeclaredOperand: Sendable {
         case .value(.json(let wanted)):
             outcomes.insert(Outcomes(JSONTree.compare(.string(Array(cell.utf8)), wanted)))
         case .undecided, .value: return nil
-        case .refused: break
+        case .rejected: break
         }
         if WireText.areSame(cell, text) {
             outcomes.insert(.equal)

@@ -11,7 +11,7 @@ public struct TableRequest: Sendable, Hashable {
     /// Every query parameter, decoded, in the order it is sent; `select` first.
     package private(set) var items: [QueryItem]
     /// The form of the answer.
-    package var shape: AnswerShape = .rows
+    package var shape: ResponseShape = .rows
     /// Whether members that are null are left out of the answer.
     package var stripsNulls = false
     /// Whether only the headers are asked for.

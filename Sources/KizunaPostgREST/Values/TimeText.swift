@@ -24,8 +24,8 @@ enum TimeText {
         guard let parts = cursor.date() else { return .undecided }
         switch clock(&cursor) {
         case .undecided: return .undecided
-        case .refused: return .refused
-        case .value: return day(parts, lastYear: 5_874_897).map { .value($0) } ?? .refused
+        case .rejected: return .rejected
+        case .value: return day(parts, lastYear: 5_874_897).map { .value($0) } ?? .rejected
         }
     }
 
@@ -44,24 +44,24 @@ enum TimeText {
         var offset: Int64?
         switch clock(&cursor) {
         case .undecided: return .undecided
-        case .refused: return .refused
+        case .rejected: return .rejected
         case .value(let read): (moment, offset) = read
         }
-        guard let day = day(parts, lastYear: 294_276) else { return .refused }
+        guard let day = day(parts, lastYear: 294_276) else { return .rejected }
         switch zone {
         case .none: offset = 0
         case .session(let isUTC):
             if offset == nil, !isUTC { return .undecided }
         }
         let number = (day - epoch) * dayLength + moment - (offset ?? 0) * 1_000_000
-        return moments.contains(number) ? .value(number) : .refused
+        return moments.contains(number) ? .value(number) : .rejected
     }
 
     /// Microseconds since midnight; `24:00:00` is the end of the day.
     static func time(_ text: String) -> Reading<Int64> {
         var cursor = Digits(text)
         guard let clock = cursor.clock(), cursor.isAtEnd, !cursor.isBeforeChrist else { return .undecided }
-        return microseconds(clock).map { .value($0) } ?? .refused
+        return microseconds(clock).map { .value($0) } ?? .rejected
     }
 
     /// What stands behind a date: nothing, or a time and perhaps its offset.
@@ -70,7 +70,7 @@ enum TimeText {
         guard cursor.take(UInt8(ascii: "T")) || cursor.take(UInt8(ascii: "t")) || cursor.take(UInt8(ascii: " ")),
             let clock = cursor.clock()
         else { return .undecided }
-        guard let moment = microseconds(clock) else { return .refused }
+        guard let moment = microseconds(clock) else { return .rejected }
         guard !cursor.isAtEnd else { return .value((moment, nil)) }
         guard let offset = cursor.offset(), cursor.isAtEnd else { return .undecided }
         return .value((moment, offset))
@@ -198,14 +198,14 @@ enum TimeText {
 enum Reading<Value: Sendable>: Sendable {
     case value(Value)
     /// The server certainly refuses the text.
-    case refused
+    case rejected
     /// The server may well take it; this device does not read it.
     case undecided
 
     func map<Other>(_ transform: (Value) -> Other) -> Reading<Other> {
         switch self {
         case .value(let value): .value(transform(value))
-        case .refused: .refused
+        case .rejected: .rejected
         case .undecided: .undecided
         }
     }

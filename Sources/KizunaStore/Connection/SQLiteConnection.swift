@@ -4,7 +4,7 @@ internal import KizunaCore
 /// One SQLite connection, used from one executor only. The only file besides `SQLiteStatement` that calls C.
 final class SQLiteConnection {
     private let handle: OpaquePointer
-    private let patience: Int32
+    private let busyTimeout: Int32
     private var statements: [String: SQLiteStatement] = [:]
     private var dataVersionStatement: SQLiteStatement?
     /// Statements asked for so far, those of a loop once.
@@ -16,7 +16,7 @@ final class SQLiteConnection {
     var foundDamage: (@Sendable () -> Void)?
 
     /// Opens or creates the file at `path`; `:memory:` keeps everything in memory.
-    init(path: String, patience: Duration, mayCreate: Bool = true) throws(SyncError) {
+    init(path: String, busyTimeout: Duration, mayCreate: Bool = true) throws(SyncError) {
         var opened: OpaquePointer?
         let flags =
             SQLITE_OPEN_READWRITE | (mayCreate ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -29,8 +29,8 @@ final class SQLiteConnection {
             throw StoreFault.error(code: code, doing: "open the store")
         }
         handle = opened
-        self.patience = Int32(patience.seconds * 1000)
-        sqlite3_busy_timeout(handle, self.patience)
+        self.busyTimeout = Int32(busyTimeout.seconds * 1000)
+        sqlite3_busy_timeout(handle, self.busyTimeout)
     }
 
     /// Finalizes all statements and closes the file.
@@ -133,7 +133,7 @@ final class SQLiteConnection {
     /// Does something that need not be done, and leaves it where another process writes at the moment.
     func attempt(_ body: () throws(SyncError) -> Void) {
         sqlite3_busy_timeout(handle, 0)
-        defer { sqlite3_busy_timeout(handle, patience) }
+        defer { sqlite3_busy_timeout(handle, busyTimeout) }
         try? body()
     }
 

@@ -31,7 +31,7 @@ package struct Lease: Sendable, Hashable {
     }
 
     /// How the lease stands for one who would have it.
-    package enum Standing: Sendable, Hashable {
+    package enum Status: Sendable, Hashable {
         case free
         case mine
         /// Another one's, for so long.
@@ -51,9 +51,9 @@ package struct Lease: Sendable, Hashable {
 
     /// A lease that ends much later than one of this length can is not from this run of the machine's clock.
     /// A lease of one's own is one's own also when it ran out: nobody has taken it meanwhile.
-    package func standing(
+    package func status(
         for candidate: LeaseHolder, at now: Duration, length: Duration, isRunning: (LeaseHolder) -> Bool
-    ) -> Standing {
+    ) -> Status {
         guard let holder else { return .free }
         if holder == candidate { return .mine }
         if end <= now { return .expired }
@@ -70,7 +70,7 @@ extension HostProcess {
 }
 
 /// What a vault needs to share its file with other processes.
-package struct VaultSharing: Sendable {
+package struct StoreSharing: Sendable {
     package var host: HostProcess
     package var leaseLength: Duration
     /// Tells the others, and is told by them; nil where nobody can be told.

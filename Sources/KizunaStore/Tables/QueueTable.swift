@@ -21,17 +21,17 @@ struct QueueTable {
 
     private static let columns = "sequence, id, attempts, maybe_sent, last_error, \(WriteColumns.names)"
 
-    private static func entry(_ row: SQLiteStatement) throws(SyncError) -> QueueEntry {
+    private static func entry(_ row: SQLiteStatement) throws(SyncError) -> QueuedMutation {
         try WriteColumns.entry(
             row, id: row.text(1), from: 5, sequence: row.integer(0), attempts: row.int(2), maybeSent: row.bool(3),
             lastError: row.optionalText(4))
     }
 
-    func all() throws(SyncError) -> [QueueEntry] {
+    func all() throws(SyncError) -> [QueuedMutation] {
         try connection.rows("SELECT \(Self.columns) FROM queue ORDER BY sequence", row: Self.entry)
     }
 
-    func all(of table: TableID) throws(SyncError) -> [QueueEntry] {
+    func all(of table: TableID) throws(SyncError) -> [QueuedMutation] {
         try connection.rows(
             "SELECT \(Self.columns) FROM queue WHERE tbl = ? AND schema = ? ORDER BY sequence", .text(table.name),
             .text(table.schema)
@@ -46,7 +46,7 @@ struct QueueTable {
     }
 
     /// Those behind a place in the queue, in order.
-    func entries(after sequence: Int64) throws(SyncError) -> [QueueEntry] {
+    func entries(after sequence: Int64) throws(SyncError) -> [QueuedMutation] {
         try connection.rows(
             "SELECT \(Self.columns) FROM queue WHERE sequence > ? ORDER BY sequence", .integer(sequence),
             row: Self.entry)
@@ -60,12 +60,12 @@ struct QueueTable {
         return try StoreFault.unique(rows)
     }
 
-    func entry(id: String) throws(SyncError) -> QueueEntry? {
+    func entry(id: String) throws(SyncError) -> QueuedMutation? {
         try connection.first("SELECT \(Self.columns) FROM queue WHERE id = ?", .text(id), row: Self.entry)
     }
 
     /// The waiting writes that name this row and no other, in order.
-    func entries(of table: TableID, key: RowKey) throws(SyncError) -> [QueueEntry] {
+    func entries(of table: TableID, key: RowKey) throws(SyncError) -> [QueuedMutation] {
         try connection.rows(
             "SELECT \(Self.columns) FROM queue WHERE schema = ? AND tbl = ? AND row_keys = ? ORDER BY sequence",
             .text(table.schema), .text(table.name), .text(WriteColumns.keyList([key])), row: Self.entry)
@@ -82,7 +82,7 @@ struct QueueTable {
     }
 
     /// The row a search finds, read on its own: its number, and the write unless that cannot be read.
-    func next(_ search: RowSearch) throws(SyncError) -> (row: QueueEntry?, number: Int64)? {
+    func next(_ search: RowSearch) throws(SyncError) -> (row: QueuedMutation?, number: Int64)? {
         let clause = search.clause("sequence")
         return try connection.first("SELECT \(Self.columns) FROM queue \(clause.sql)", clause.value) {
             (row) throws(SyncError) in (try? Self.entry(row), row.integer(0))
@@ -97,7 +97,7 @@ struct QueueTable {
     }
 
     /// Rewrites what a waiting write does, in its place.
-    func setOperation(_ entry: QueueEntry) throws(SyncError) {
+    func setOperation(_ entry: QueuedMutation) throws(SyncError) {
         guard case .insert(let row) = entry.operation else { return }
         try connection.run(
             "UPDATE queue SET body = ?, revision = revision + ? WHERE id = ?", .blob(row.bytes), .integer(Self.rewrite),
@@ -109,7 +109,7 @@ struct QueueTable {
     }
 
     /// Adds an entry at the end and returns it with its sequence.
-    func append(_ entry: QueueEntry) throws(SyncError) -> QueueEntry {
+    func append(_ entry: QueuedMutation) throws(SyncError) -> QueuedMutation {
         let statement = try connection.statement(
             "INSERT INTO queue (id, \(WriteColumns.names)) VALUES (?, \(WriteColumns.marks))")
         try statement.run([.text(entry.id)] + WriteColumns.values(entry))
@@ -118,7 +118,7 @@ struct QueueTable {
         return stored
     }
 
-    func setBookkeeping(_ entry: QueueEntry) throws(SyncError) {
+    func setBookkeeping(_ entry: QueuedMutation) throws(SyncError) {
         try connection.run(
             "UPDATE queue SET attempts = ?, maybe_sent = ?, last_error = ?, revision = revision + 1 WHERE id = ?",
             .int(entry.attempts), .bool(entry.maybeSent), .optional(entry.lastError), .text(entry.id))
@@ -149,7 +149,7 @@ enum WriteColumns {
     static let marks = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
     static let count: Int = 10
 
-    static func values(_ entry: QueueEntry) -> [SQLiteValue] {
+    static func values(_ entry: QueuedMutation) -> [SQLiteValue] {
         var body: [UInt8]?
         var filters: String?
         var onConflict: String?
@@ -172,7 +172,7 @@ enum WriteColumns {
         }
         return [
             .text(entry.table.schema), .text(entry.table.name), .text(operation), .optional(body), .optional(filters),
-            .optional(onConflict), .text(keyList(entry.rowKeys)), .bool(entry.isKeyMinted),
+            .optional(onConflict), .text(keyList(entry.rowKeys)), .bool(entry.hasGeneratedKey),
             .optional(entry.group), .real(entry.createdAt.timeIntervalSince1970),
         ]
     }
@@ -181,16 +181,17 @@ enum WriteColumns {
     static func entry(
         _ row: SQLiteStatement, id: String, from: Int, sequence: Int64 = 0, attempts: Int = 0, maybeSent: Bool = false,
         lastError: String? = nil
-    ) throws(SyncError) -> QueueEntry {
-        QueueEntry(
+    ) throws(SyncError) -> QueuedMutation {
+        QueuedMutation(
             id: id, table: TableID(schema: row.text(from), name: row.text(from + 1)),
             operation: try operation(row, from: from),
-            rowKeys: FilterText.strings(row.text(from + 6)).map { RowKey(text: $0) }, isKeyMinted: row.bool(from + 7),
+            rowKeys: FilterText.strings(row.text(from + 6)).map { RowKey(text: $0) },
+            hasGeneratedKey: row.bool(from + 7),
             group: row.optionalText(from + 8), createdAt: Date(timeIntervalSince1970: row.real(from + 9)),
             sequence: sequence, attempts: attempts, maybeSent: maybeSent, lastError: lastError)
     }
 
-    private static func operation(_ row: SQLiteStatement, from: Int) throws(SyncError) -> QueueEntry.Operation {
+    private static func operation(_ row: SQLiteStatement, from: Int) throws(SyncError) -> QueuedMutation.Operation {
         let body = RawJSON(unchecked: row.bytes(from + 3))
         let conditions = row.optionalText(from + 4)
         let filters = FilterText.filters(conditions ?? "[]")

@@ -9,10 +9,10 @@ enum StoreSchema {
     private static let steps: [String] = [
         """
         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        \(ListsTable.schema)
+        \(CachedQueriesTable.schema)
         \(RowsTable.schema)
         \(QueueTable.schema)
-        \(RefusalsTable.schema)
+        \(RejectionsTable.schema)
         \(DeliveriesTable.schema)
         """,
         // What processes that share a vault know of each other.

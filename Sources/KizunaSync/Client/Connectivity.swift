@@ -19,7 +19,7 @@ package final class Connectivity: Sendable {
     }
 
     private let state = Mutex(State())
-    private let teller = Teller()
+    private let notifier = CoalescingNotifier()
     private let monitor: (any KizunaSyncPathMonitor)?
 
     package init(monitor: (any KizunaSyncPathMonitor)?) { self.monitor = monitor }
@@ -45,7 +45,7 @@ package final class Connectivity: Sendable {
             return before != state.network
         }
         guard isNews else { return }
-        teller.tell {
+        notifier.tell {
             let (network, listener) = state.withLock { ($0.network, $0.listener) }
             listener?(network)
         }

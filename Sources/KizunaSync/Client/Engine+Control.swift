@@ -6,14 +6,14 @@ internal import KizunaStore
 extension Engine {
     /// Removes the present owner's data, ends a soft block, and serves the session's own user.
     package func reset() async throws {
-        try await handle().vault.clear(keepingQueue: false)
+        try await handle().store.clear(keepingQueue: false)
         resetOwner()
     }
 
     /// Signs the present user out, as the policy says.
     package func signOut() async throws {
         try ensureTakesTokens()
-        guard let present = try await openVault() else {
+        guard let present = try await openStore() else {
             try take(.signedOut)
             _ = try await handle()
             return
@@ -22,7 +22,7 @@ extension Engine {
             try await deliver(within: deadline), openHandle?.generation == present.generation
         {
             do {
-                try await present.vault.clearDelivered()
+                try await present.store.clearDelivered()
             } catch {
                 // No reason to stay signed in: the sealing tries again, now or at the next start.
                 environment.log.log(
@@ -38,7 +38,7 @@ extension Engine {
     }
 
     /// The open vault; nil where it cannot be opened, which must not keep anybody signed in.
-    private func openVault() async throws -> VaultHandle? {
+    private func openStore() async throws -> OwnerStoreHandle? {
         do {
             return try await handle()
         } catch let error as SyncError where error.code != .closed {
@@ -77,9 +77,9 @@ extension Engine {
         let present = try await handle()
         var known: [(owner: OwnerID, pending: Int)] = []
         for owner in directory.owners() where owner != present.owner {
-            known.append((owner, directory.pendingCount(of: owner)))
+            known.append((owner, directory.pendingMutationCount(of: owner)))
         }
-        known.append((present.owner, try await present.vault.pendingCount()))
+        known.append((present.owner, try await present.store.pendingMutationCount()))
         return known.sorted { $0.owner.text < $1.owner.text }
     }
 

@@ -11,7 +11,7 @@ internal import Synchronization
 /// commit order, since they are passed on from the vault's own executor.
 package final class Engine: ReadContext {
     /// What a test replaces; nil is the real thing.
-    package struct Seams: Sendable {
+    package struct Dependencies: Sendable {
         package var environment: SyncEnvironment?
         package var transport: (any WireTransport)?
         /// Keeps vaults in memory.
@@ -29,7 +29,7 @@ package final class Engine: ReadContext {
     /// What callers may wait for.
     private enum Awaited: Hashable {
         case settledSession
-        case openVault
+        case openStore
     }
 
     private struct State {
@@ -37,42 +37,42 @@ package final class Engine: ReadContext {
         var shared: [String: LiveReadRunner] = [:]
         var queue: QueueRunner?
         var feeds: [Int: PendingFeed] = [:]
-        var refusalFeeds: [Int: RefusalFeed] = [:]
+        var rejectionFeeds: [Int: RejectionFeed] = [:]
         var lastFeed = 0
         var toldDepth = 0
-        var gates: [Awaited: [Int: Gate]] = [:]
-        var vaultFailure: SyncError?
+        var gates: [Awaited: [Int: AsyncGate]] = [:]
+        var storeFailure: SyncError?
         var isClosed = false
     }
 
     package let configuration: KizunaSyncConfiguration
     package let environment: SyncEnvironment
     package let gateway: Gateway
-    package let ticks = TickSource()
+    package let logicalClock = LogicalClock()
     package let connectivity: Connectivity
-    package let board = VerdictBoard()
+    package let outcomes = MutationOutcomes()
     package let decodedRows = DecodedRowsByType()
     package let events: EventHub
     package let status = StateHub(KizunaSyncStatus())
-    package let directory: VaultDirectory
-    private let facts: [TableID: TableFacts]
+    package let directory: OwnerDirectory
+    private let schema: [TableID: TableSchema]
     private let state = Mutex(State())
     private let ownerBox = Mutex<OwnerRunner?>(nil)
     private let tokenSession: TokenSession?
-    private let credentialsTeller = Teller()
+    private let credentialsNotifier = CoalescingNotifier()
     let calls = CallsInProgress()
 
     /// How long closing waits for reads that are under way.
     private static let closeTimeout = Duration.seconds(5)
     /// What runs of `sync()` ask the server, which those that overlap share.
-    let questions: JoinedWork<Question>
+    let questions: SingleFlight<Question>
 
     /// Opens the store and starts the engine.
-    package init(_ configuration: KizunaSyncConfiguration, seams: Seams) throws(SyncError) {
+    package init(_ configuration: KizunaSyncConfiguration, dependencies: Dependencies) throws(SyncError) {
         self.configuration = configuration
-        let environment = seams.environment ?? .live(log: configuration.log)
+        let environment = dependencies.environment ?? .live(log: configuration.log)
         self.environment = environment
-        questions = JoinedWork(in: environment)
+        questions = SingleFlight(in: environment)
         let base = try Self.base(of: configuration.url)
         guard configuration.publishableKey.isVisibleASCII else {
             throw SyncError(
@@ -80,13 +80,13 @@ package final class Engine: ReadContext {
         }
         gateway = Gateway(
             base: base, publishableKey: configuration.publishableKey,
-            transport: seams.transport ?? PlatformTransport.http(), environment: environment,
+            transport: dependencies.transport ?? PlatformTransport.http(), environment: environment,
             timeout: configuration.requestTimeout)
         connectivity = Connectivity(monitor: configuration.networkAvailability)
-        facts = Self.facts(configuration)
+        schema = Self.schema(configuration)
         events = EventHub(environment: environment)
-        let directory = VaultDirectory(
-            dataDirectory: seams.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
+        let directory = OwnerDirectory(
+            dataDirectory: dependencies.isInMemory ? nil : configuration.dataDirectory.path, projectURL: base)
         self.directory = directory
         let lastOwner = directory.lastOwner()
         let tokenSession = configuration.session == nil ? TokenSession(hasLastOwner: lastOwner != .nobody) : nil
@@ -96,28 +96,28 @@ package final class Engine: ReadContext {
         }
         let weakSelf = WeakEngine()
         let undeclared = TableTypes(patternEvaluation: configuration.patternEvaluation)
-        let leftUnsealed = directory.unsealedOwners()
+        let previousOwnersWithRows = directory.unsealedOwners()
         let owners = try OwnerRunner(
             lastOwner: lastOwner, policies: (configuration.identityPolicy, configuration.signOutPolicy),
             session: session, environment: environment,
-            surroundings: .init(
-                openVault: { [ticks, facts] (owner, generation) throws(SyncError) in
+            dependencies: .init(
+                openStore: { [logicalClock, schema] (owner, generation) throws(SyncError) in
                     let file = directory.file(of: owner)
-                    let signal = file.path.flatMap { seams.changeSignal($0) }
-                    let vault = try Vault(
-                        file: file, owner: owner.text, ticks: ticks, now: environment.wallClock(),
+                    let signal = file.path.flatMap { dependencies.changeSignal($0) }
+                    let store = try OwnerStore(
+                        file: file, owner: owner.text, logicalClock: logicalClock, now: environment.wallClock(),
                         executor: environment.storeExecutor,
-                        sharing: VaultSharing(
-                            host: environment.host, leaseLength: seams.leaseLength, signal: signal,
+                        sharing: StoreSharing(
+                            host: environment.host, leaseLength: dependencies.leaseLength, signal: signal,
                             stayAwake: PlatformActivity.begin, shownLists: { weakSelf.engine?.iteratedKeys ?? [] }),
-                        willCommit: seams.willCommit,
+                        willCommit: dependencies.willCommit,
                         mayShow: { head, table in
-                            EmbeddedTables(TableRequest(head)) { facts[$0] ?? TableFacts() }.mayShow(table)
+                            EmbeddedTables(TableRequest(head)) { schema[$0] ?? TableSchema() }.mayShow(table)
                         },
-                        reach: { $0.reach(in: facts[$0.table]?.types ?? undeclared) }
-                    ) { change in weakSelf.engine?.vaultChanged(change, generation: generation) }
-                    signal.map { VaultWatch(vault, environment).start($0) }
-                    if let damage = vault.damage {
+                        reach: { $0.reach(in: schema[$0.table]?.types ?? undeclared) }
+                    ) { change in weakSelf.engine?.storeChanged(change, generation: generation) }
+                    signal.map { StoreWatch(store, environment).start($0) }
+                    if let damage = store.damage {
                         environment.log.log(
                             LogLine(
                                 .error,
@@ -125,7 +125,7 @@ package final class Engine: ReadContext {
                                 ["saved": "\(damage.savedWrites)", "whole": "\(damage.isWhole)"]))
                     }
                     Self.protect(directory, environment.log)
-                    return vault
+                    return store
                 },
                 remember: { owner, unsealed in
                     do {
@@ -138,11 +138,11 @@ package final class Engine: ReadContext {
         ownerBox.withLock { $0 = owners }
         weakSelf.set(self)
         connectivity.start { [weak self] network in self?.networkChanged(network) }
-        owners.start(leftUnsealed: leftUnsealed)
+        owners.start(previousOwnersWithRows: previousOwnersWithRows)
         if let tokenSession { owners.take(tokenSession.initial) }
     }
 
-    private static func protect(_ directory: VaultDirectory, _ log: any LogSink) {
+    private static func protect(_ directory: OwnerDirectory, _ log: any LogSink) {
         do {
             try directory.protect()
         } catch {
@@ -162,24 +162,24 @@ package final class Engine: ReadContext {
         return url.textWithoutTrailingSlash
     }
 
-    private static func facts(_ configuration: KizunaSyncConfiguration) -> [TableID: TableFacts] {
-        var facts: [TableID: TableFacts] = [:]
+    private static func schema(_ configuration: KizunaSyncConfiguration) -> [TableID: TableSchema] {
+        var schema: [TableID: TableSchema] = [:]
         for table in configuration.tables {
-            facts[TableID(schema: table.schema, name: table.name)] = TableFacts(
+            schema[TableID(schema: table.schema, name: table.name)] = TableSchema(
                 keyColumns: table.primaryKey,
                 types: TableTypes(columns: table.columns, patternEvaluation: configuration.patternEvaluation),
-                mintsKeys: table.mintsKeys,
+                generatesKeys: table.generatesKeys,
                 references: table.references.mapValues { TableID(schema: table.schema, name: $0) },
                 completeness: table.completeness ?? configuration.completeness, isDeclared: true)
         }
-        return facts
+        return schema
     }
 
     // MARK: - What reads and the queue ask
 
-    package func tables(_ table: TableID) -> TableFacts {
-        facts[table]
-            ?? TableFacts(
+    package func tables(_ table: TableID) -> TableSchema {
+        schema[table]
+            ?? TableSchema(
                 types: TableTypes(patternEvaluation: configuration.patternEvaluation),
                 completeness: configuration.completeness)
     }
@@ -198,24 +198,24 @@ package final class Engine: ReadContext {
     /// The open vault; waits while the owner is changing.
     ///
     /// Where that could not be opened it is tried once more: a full disk or another process may be in the way no longer.
-    package func handle() async throws -> VaultHandle {
+    package func handle() async throws -> OwnerStoreHandle {
         var hasTried = false
         while true {
-            let (isClosed, failure) = state.withLock { ($0.isClosed, $0.vaultFailure) }
+            let (isClosed, failure) = state.withLock { ($0.isClosed, $0.storeFailure) }
             guard !isClosed else { throw SyncError(.closed, "The client is closed.") }
             if let handle = openHandle { return handle }
             if let failure {
                 guard !hasTried else { throw failure }
                 hasTried = true
-                owners?.vaultWanted()
+                owners?.retryOpeningStore()
                 continue
             }
-            try await pass(.openVault, unless: { self.openHandle != nil })
+            try await pass(.openStore, unless: { self.openHandle != nil })
         }
     }
 
     /// The open vault, nil while the owner is changing.
-    package var openHandle: VaultHandle? { owners?.handle }
+    package var openHandle: OwnerStoreHandle? { owners?.handle }
 
     // MARK: - The app's hand
 
@@ -275,7 +275,7 @@ package final class Engine: ReadContext {
         // A read that waits for the session is answered by what is stored.
         open(.settledSession)
         await calls.end(within: Self.closeTimeout, clock: environment.clock)
-        let ((reads, queue, feeds, refusals), gates) = state.withLock { state in
+        let ((reads, queue, feeds, rejections), gates) = state.withLock { state in
             defer { state = State(isClosed: true) }
             return (Self.listeners(state), state.gates.values.flatMap(\.values))
         }
@@ -286,8 +286,8 @@ package final class Engine: ReadContext {
         for read in reads { read.end() }
         status.end()
         for feed in feeds { feed.end() }
-        for feed in refusals { feed.end() }
-        board.end(SyncError(.closed, "The client was closed before the server gave a verdict."), isFinal: true)
+        for feed in rejections { feed.end() }
+        outcomes.end(SyncError(.closed, "The client was closed before the server gave a verdict."), isFinal: true)
         await owners?.close()
     }
 }
@@ -295,46 +295,46 @@ package final class Engine: ReadContext {
 // MARK: - News
 
 extension Engine {
-    private func vaultChanged(_ change: VaultChange, generation: Int) {
-        if change.isOthers, isPresent(generation) { board.announce(change) }
-        let (reads, queue, feeds, refusals) = listeners
-        for read in reads { read.vaultChanged(change, generation: generation) }
+    private func storeChanged(_ change: StoreChange, generation: Int) {
+        if change.isOthers, isPresent(generation) { outcomes.announce(change) }
+        let (reads, queue, feeds, rejections) = listeners
+        for read in reads { read.storeChanged(change, generation: generation) }
         guard isPresent(generation) else { return }
-        queue?.vaultChanged(change, generation: generation)
-        for feed in feeds { feed.vaultChanged(change, generation: generation) }
-        for feed in refusals { feed.vaultChanged(change, generation: generation) }
+        queue?.storeChanged(change, generation: generation)
+        for feed in feeds { feed.storeChanged(change, generation: generation) }
+        for feed in rejections { feed.storeChanged(change, generation: generation) }
         tell(change, generation: generation)
     }
 
     private func isPresent(_ generation: Int) -> Bool { owners?.handle?.generation == generation }
 
     /// Takes over what a vault holds when it is opened, in line with its changes.
-    private func noteCounts(of handle: VaultHandle) {
+    private func recordCounts(of handle: OwnerStoreHandle) {
         environment.spawn { [self] in
             // A vault that cannot be read says so wherever it is read for rows.
-            try? await handle.vault.deliverCounts { pending, refused in
+            try? await handle.store.deliverCounts { pending, rejected in
                 status.update { status in
                     guard isPresent(handle.generation) else { return }
-                    status.pendingCount = pending
-                    status.rejectedCount = refused
-                    status.damage = handle.vault.damage.map { KizunaStoreDamage($0) }
+                    status.pendingMutationCount = pending
+                    status.rejectedMutationCount = rejected
+                    status.damage = handle.store.damage.map { KizunaStoreDamage($0) }
                 }
                 if isPresent(handle.generation) { tellDepth(pending) }
             }
         }
     }
 
-    private func tell(_ change: VaultChange, generation: Int) {
+    private func tell(_ change: StoreChange, generation: Int) {
         status.update { status in
             guard isPresent(generation) else { return }
-            status.pendingCount = change.queueDepth
-            status.rejectedCount += change.refused.count - change.unrefused.count
+            status.pendingMutationCount = change.queueDepth
+            status.rejectedMutationCount += change.rejected.count - change.unrejected.count
         }
         var tables = Set(change.queueTables.map(\.name))
         tables.formUnion(change.changedTables.map(\.name))
         if !tables.isEmpty || change.isCleared { events.tell(.localChanged(tables: tables)) }
         tellDepth(change.queueDepth)
-        for refused in change.refused { events.tell(.mutationRejected(id: refused.entry.id)) }
+        for rejected in change.rejected { events.tell(.mutationRejected(id: rejected.entry.id)) }
     }
 
     /// Tells how many writes wait, where that is news.
@@ -355,50 +355,50 @@ extension Engine {
     }
 
     private func ownerNotice(_ notice: OwnerRunner.Notice) {
-        let (reads, queue, feeds, refusals) = listeners
+        let (reads, queue, feeds, rejections) = listeners
         switch notice {
         case .ownerChanging(let generation):
             state.withLock { state in
                 state.queue = nil
-                state.vaultFailure = nil
+                state.storeFailure = nil
             }
             queue?.end()
-            board.end(Self.leftBehind, isFinal: false)
+            outcomes.end(Self.leftBehind, isFinal: false)
             status.update { status in
-                status.pendingCount = 0
-                status.rejectedCount = 0
+                status.pendingMutationCount = 0
+                status.rejectedMutationCount = 0
                 status.queue = .idle
                 status.damage = nil
             }
             for read in reads { read.ownerChanged(generation: generation) }
             decodedRows.forget()
             for feed in feeds { feed.ownerChanged(generation: generation) }
-            for feed in refusals { feed.ownerChanged(generation: generation) }
-        case .vaultOpened(let handle):
+            for feed in rejections { feed.ownerChanged(generation: generation) }
+        case .storeOpened(let handle):
             let runner = QueueRunner(
-                handle: handle, context: self, board: board, network: connectivity.network,
+                handle: handle, context: self, outcomes: outcomes, network: connectivity.network,
                 isSessionReady: isSessionSettled
             ) { [status] next in status.update { $0.queue = .init(next) } }
             state.withLock { $0.queue = runner }
             runner.networkChanged(connectivity.network)
             runner.sessionChanged(isReady: isSessionSettled)
             runner.start()
-            noteCounts(of: handle)
-            open(.openVault)
+            recordCounts(of: handle)
+            open(.openStore)
             if handle.generation > 1 { events.tell(.ownerChanged) }
-            if let damage = handle.vault.damage { events.tell(.storeDamaged(KizunaStoreDamage(damage))) }
-            for read in reads { read.vaultOpened(handle) }
-            for feed in feeds { feed.vaultOpened(handle, in: environment) }
-            for feed in refusals { feed.vaultOpened(handle, in: environment) }
-        case .vaultFailed(let error):
+            if let damage = handle.store.damage { events.tell(.storeDamaged(KizunaStoreDamage(damage))) }
+            for read in reads { read.storeOpened(handle) }
+            for feed in feeds { feed.storeOpened(handle, in: environment) }
+            for feed in rejections { feed.storeOpened(handle, in: environment) }
+        case .storeFailed(let error):
             environment.log.log(
                 LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
-            state.withLock { $0.vaultFailure = error }
-            open(.openVault)
+            state.withLock { $0.storeFailure = error }
+            open(.openStore)
             for read in reads { read.end(.failure(error)) }
         case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))
         case .credentials:
-            credentialsTeller.tell {
+            credentialsNotifier.tell {
                 let isSettled = isSessionSettled
                 let (reads, queue, _, _) = listeners
                 if isSettled { open(.settledSession) }
@@ -419,7 +419,7 @@ extension Engine {
         _ awaited: Awaited, within limit: Duration? = nil,
         unless isMet: () -> Bool
     ) async throws {
-        let gate = Gate()
+        let gate = AsyncGate()
         let id = try add { $0.gates[awaited, default: [:]][$1] = gate }
         defer { removeFeed(id) }
         guard !isMet() else { return }
@@ -439,12 +439,12 @@ extension Engine {
         return isSessionSettled
     }
 
-    private typealias Listeners = ([LiveReadRunner], QueueRunner?, [PendingFeed], [RefusalFeed])
+    private typealias Listeners = ([LiveReadRunner], QueueRunner?, [PendingFeed], [RejectionFeed])
 
     private var listeners: Listeners { state.withLock { Self.listeners($0) } }
 
     private static func listeners(_ state: State) -> Listeners {
-        (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.refusalFeeds.values))
+        (Array(state.reads.values), state.queue, Array(state.feeds.values), Array(state.rejectionFeeds.values))
     }
 }
 
@@ -454,20 +454,20 @@ extension Engine {
     /// Joins the live read of a request, or starts it. Reads that show the cache first share one per request.
     package func joinRead(
         _ request: TableRequest, strategy: SequenceReadStrategy
-    ) throws(SyncError) -> (read: LiveReadRunner, id: Int, mailbox: LatestMailbox<RawSnapshot>) {
+    ) throws(SyncError) -> (read: LiveReadRunner, id: Int, channel: LatestValueChannel<RawSnapshot>) {
         let isShared = strategy == .cacheFirstThenNetwork
         let fresh = LiveReadRunner(
             request: request, strategy: strategy, context: self, network: connectivity.network,
             isSessionSettled: isSessionSettled)
-        let joined = state.withLock { state -> (LiveReadRunner, Int, LatestMailbox<RawSnapshot>)? in
+        let joined = state.withLock { state -> (LiveReadRunner, Int, LatestValueChannel<RawSnapshot>)? in
             guard !state.isClosed else { return nil }
             if isShared, let read = state.shared[request.cacheKey], let joined = read.join() {
-                return (read, joined.id, joined.mailbox)
+                return (read, joined.id, joined.channel)
             }
             guard let joined = fresh.join() else { return nil }
             state.reads[ObjectIdentifier(fresh)] = fresh
             if isShared { state.shared[request.cacheKey] = fresh }
-            return (fresh, joined.id, joined.mailbox)
+            return (fresh, joined.id, joined.channel)
         }
         guard let joined else { throw SyncError(.closed, "The client is closed.") }
         if joined.0 === fresh { catchUp(fresh) }
@@ -484,8 +484,8 @@ extension Engine {
             read.sessionChanged(isSettled: now.isSettled)
             told = now
         }
-        if let handle = openHandle { read.vaultOpened(handle) }
-        if state.withLock({ $0.vaultFailure != nil }) { owners?.vaultWanted() }
+        if let handle = openHandle { read.storeOpened(handle) }
+        if state.withLock({ $0.storeFailure != nil }) { owners?.retryOpeningStore() }
     }
 
     /// Takes a collector out; the last one ends the read.
@@ -503,8 +503,8 @@ extension Engine {
         try add { $0.feeds[$1] = feed }
     }
 
-    package func addFeed(_ feed: RefusalFeed) throws(SyncError) -> Int {
-        try add { $0.refusalFeeds[$1] = feed }
+    package func addFeed(_ feed: RejectionFeed) throws(SyncError) -> Int {
+        try add { $0.rejectionFeeds[$1] = feed }
     }
 
     private func add(_ insert: (inout State, Int) -> Void) throws(SyncError) -> Int {
@@ -521,7 +521,7 @@ extension Engine {
     package func removeFeed(_ id: Int) {
         state.withLock { state in
             state.feeds[id] = nil
-            state.refusalFeeds[id] = nil
+            state.rejectionFeeds[id] = nil
             for awaited in state.gates.keys { state.gates[awaited]?[id] = nil }
         }
     }

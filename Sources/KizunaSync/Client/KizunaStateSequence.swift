@@ -2,7 +2,7 @@
 /// can be iterated again.
 public struct KizunaStateSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Begins to follow the state, and says where it is put and how to stop.
-    package typealias Start = @Sendable () throws -> (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)
+    package typealias Start = @Sendable () throws -> (channel: LatestValueChannel<Element>, stop: @Sendable () -> Void)
 
     private let start: Start
 
@@ -14,7 +14,7 @@ public struct KizunaStateSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Follows the state for one reader. Not to be shared between tasks.
     public final class Iterator: AsyncIteratorProtocol {
         private let start: Start
-        private var running: (mailbox: LatestMailbox<Element>, stop: @Sendable () -> Void)?
+        private var running: (channel: LatestValueChannel<Element>, stop: @Sendable () -> Void)?
 
         init(start: @escaping Start) { self.start = start }
 
@@ -26,7 +26,7 @@ public struct KizunaStateSequence<Element: Sendable>: AsyncSequence, Sendable {
         ///   `CancellationError` when the calling task is cancelled.
         public func next() async throws -> Element? {
             if running == nil { running = try start() }
-            return try await running?.mailbox.next()
+            return try await running?.channel.next()
         }
     }
 }

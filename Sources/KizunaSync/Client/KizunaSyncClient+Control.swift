@@ -48,7 +48,7 @@ extension KizunaSyncClient {
 
     /// How many writes wait for the server's verdict.
     public func outboxDepth() async throws -> Int {
-        try await engine().handle().vault.pendingCount()
+        try await engine().handle().store.pendingMutationCount()
     }
 
     /// Removes the present user's data from the device, unsent and refused writes included, and ends a soft block: from

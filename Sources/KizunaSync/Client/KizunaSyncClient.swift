@@ -22,13 +22,13 @@ public final class KizunaSyncClient: Sendable {
     }
 
     private let state = Mutex(State())
-    private let seams: Engine.Seams
+    private let dependencies: Engine.Dependencies
 
     /// Makes a client that does nothing until `create(_:)`.
-    public init() { seams = Engine.Seams() }
+    public init() { dependencies = Engine.Dependencies() }
 
     /// Makes a client whose outside world is replaced, for tests.
-    package init(seams: Engine.Seams) { self.seams = seams }
+    package init(dependencies: Engine.Dependencies) { self.dependencies = dependencies }
 
     /// Opens the store and starts to deliver what waits in it. Nothing is sent before the session has settled.
     ///
@@ -38,15 +38,15 @@ public final class KizunaSyncClient: Sendable {
     ///   it is), `storage`, or `closed` when another `create(_:)` or a `close()` came before this one was done. A damaged
     ///   file is moved aside and kept, and a new one is started.
     public func create(_ configuration: KizunaSyncConfiguration) async throws {
-        let (former, call) = state.withLock { state in
+        let (previous, call) = state.withLock { state in
             defer { state.engine = nil }
             state.calls += 1
             return (state.engine, state.calls)
         }
-        await former?.close(isReplaced: true)
+        await previous?.close(isReplaced: true)
         // Whoever hears of it may subscribe to the next engine at once.
-        defer { former?.events.end(.engineReplaced) }
-        let engine = try Engine(configuration, seams: seams)
+        defer { previous?.events.end(.engineReplaced) }
+        let engine = try Engine(configuration, dependencies: dependencies)
         await engine.sessionBegan()
         let isLast = state.withLock { state in
             guard state.calls == call else { return false }
@@ -109,8 +109,8 @@ public final class KizunaSyncClient: Sendable {
             let written = TableID(schema: schema, name: table)
             let feed = PendingFeed(table: written, keyColumns: engine.tables(written).keyColumns)
             let id = try engine.addFeed(feed)
-            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
-            return (feed.mailbox, { engine.removeFeed(id) })
+            if let handle = engine.openHandle { feed.storeOpened(handle, in: engine.environment) }
+            return (feed.channel, { engine.removeFeed(id) })
         }
     }
 
@@ -118,10 +118,10 @@ public final class KizunaSyncClient: Sendable {
     public var rejectedMutations: KizunaStateSequence<[RejectedMutation]> {
         KizunaStateSequence { [self] in
             let engine = try engine()
-            let feed = RefusalFeed()
+            let feed = RejectionFeed()
             let id = try engine.addFeed(feed)
-            if let handle = engine.openHandle { feed.vaultOpened(handle, in: engine.environment) }
-            return (feed.mailbox, { engine.removeFeed(id) })
+            if let handle = engine.openHandle { feed.storeOpened(handle, in: engine.environment) }
+            return (feed.channel, { engine.removeFeed(id) })
         }
     }
 
@@ -138,7 +138,7 @@ public final class KizunaSyncClient: Sendable {
     }
 
     /// The outside world this client was made with; a scheduler of it runs by the same clock.
-    package var environment: SyncEnvironment { seams.environment ?? .live() }
+    package var environment: SyncEnvironment { dependencies.environment ?? .live() }
 
     /// The running engine.
     package func engine() throws(SyncError) -> Engine {

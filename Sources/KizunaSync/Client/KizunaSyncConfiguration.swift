@@ -41,7 +41,7 @@ public struct KizunaSyncConfiguration: Sendable {
     public init(
         url: URL, publishableKey: String, dataDirectory: URL, session: (any SessionSource)? = nil,
         tables: [KizunaTable] = [], responseTrust: ResponseTrust = .anySession,
-        signOutPolicy: SignOutPolicy = .keepSealed, identityPolicy: IdentityPolicy = .switchOwner,
+        signOutPolicy: SignOutPolicy = .keep, identityPolicy: IdentityPolicy = .switchOwner,
         patternEvaluation: KizunaPatternEvaluation = .never, completeness: KizunaCompleteness = .asAnswered,
         networkAvailability: (any KizunaSyncPathMonitor)? = nil, log: any LogSink = SilentLogSink(),
         requestTimeout: Duration = .seconds(30), limits: KizunaSyncLimits = KizunaSyncLimits()
@@ -83,7 +83,7 @@ public struct KizunaTable: Sendable {
     public var primaryKey: [String]
     /// Whether a row inserted without a key gets a UUIDv7. Turn it off where the server makes the keys; such a row
     /// cannot be changed again until it was fetched.
-    public var mintsKeys: Bool
+    public var generatesKeys: Bool
     /// The columns' types by name. They decide what a filter means, so declared types let more of it be evaluated offline.
     public var columns: [String: KizunaColumnType]
     /// Foreign keys: the column, and the table whose primary key it holds. A row waits for the row it refers to.
@@ -93,14 +93,14 @@ public struct KizunaTable: Sendable {
 
     /// Describes a table; everything but the name has a default.
     public init(
-        _ name: String, schema: String = "public", primaryKey: [String] = ["id"], mintsKeys: Bool = true,
+        _ name: String, schema: String = "public", primaryKey: [String] = ["id"], generatesKeys: Bool = true,
         columns: [String: KizunaColumnType] = [:], references: [String: String] = [:],
         completeness: KizunaCompleteness? = nil
     ) {
         self.name = name
         self.schema = schema
         self.primaryKey = primaryKey
-        self.mintsKeys = mintsKeys
+        self.generatesKeys = generatesKeys
         self.columns = columns
         self.references = references
         self.completeness = completeness

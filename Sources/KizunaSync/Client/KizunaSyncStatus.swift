@@ -33,9 +33,9 @@ public struct KizunaSyncStatus: Sendable, Equatable {
     /// What the queue is doing.
     public internal(set) var queue: Queue = .idle
     /// How many writes wait for their verdict.
-    public internal(set) var pendingCount = 0
+    public internal(set) var pendingMutationCount = 0
     /// How many refused writes wait for a decision.
-    public internal(set) var rejectedCount = 0
+    public internal(set) var rejectedMutationCount = 0
     /// Whether a token of the store's user is missing, so that nothing is sent. True while the session is restoring, too.
     public internal(set) var needsSession = true
     /// Set when the store was found damaged as it was opened: where it was moved aside, and what was saved.
@@ -52,14 +52,14 @@ public struct KizunaStoreDamage: Sendable, Hashable {
     /// How many waiting writes were saved; they are sent as before.
     public let savedWrites: Int
     /// How many refused writes were saved; they wait for a decision as before.
-    public let savedRefusals: Int
+    public let savedRejections: Int
     /// Whether there may have been more, which could not be read: tell the user, or look at the file.
     public let mayHaveLostWrites: Bool
 
-    init(_ damage: VaultDamage) {
+    init(_ damage: StoreDamage) {
         path = damage.path
         savedWrites = damage.savedWrites
-        savedRefusals = damage.savedRefusals
+        savedRejections = damage.savedRejections
         mayHaveLostWrites = !damage.isWhole
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 package final class StateHub<Value: Sendable & Equatable>: Sendable {
     private struct State {
         var value: Value
-        var followers: [Int: LatestMailbox<Value>] = [:]
+        var followers: [Int: LatestValueChannel<Value>] = [:]
         var last = 0
         var hasEnded = false
     }
@@ -25,15 +25,15 @@ package final class StateHub<Value: Sendable & Equatable>: Sendable {
         }
     }
 
-    package func follow() -> (mailbox: LatestMailbox<Value>, stop: @Sendable () -> Void) {
-        let mailbox = LatestMailbox<Value>()
+    package func follow() -> (channel: LatestValueChannel<Value>, stop: @Sendable () -> Void) {
+        let channel = LatestValueChannel<Value>()
         let id = state.withLock { state in
             state.last += 1
-            if state.hasEnded { mailbox.finish() } else { state.followers[state.last] = mailbox }
-            mailbox.put(state.value)
+            if state.hasEnded { channel.finish() } else { state.followers[state.last] = channel }
+            channel.put(state.value)
             return state.last
         }
-        return (mailbox, { [weak self] in self?.state.withLock { $0.followers[id] = nil } })
+        return (channel, { [weak self] in self?.state.withLock { $0.followers[id] = nil } })
     }
 
     package func end() {

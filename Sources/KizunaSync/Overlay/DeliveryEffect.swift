@@ -11,56 +11,56 @@ package struct DeliveryEffect: Sendable {
         case written([RowKey: RawJSON])
         case deleted([RowKey])
         /// The server sent no rows, or rows without keys: nothing can be followed.
-        case untold
+        case unknown
     }
 
     private let rows: Rows
     /// Former keys of written rows that have others now.
-    private let former: [RowKey]
+    private let previous: [RowKey]
     /// Keys a delete named without meeting their rows: a list that shows one of them may be right or not.
-    private let unmet: [RowKey]
+    private let notFound: [RowKey]
     /// Keys of rows that were to be added and were not: a list without such a row may lack the one that was there before.
     private let ignored: [RowKey]
 
-    package init(_ rows: Rows, former: [RowKey] = [], unmet: [RowKey] = [], ignored: [RowKey] = []) {
+    package init(_ rows: Rows, previous: [RowKey] = [], notFound: [RowKey] = [], ignored: [RowKey] = []) {
         self.rows = rows
-        self.former = former
-        self.unmet = unmet
+        self.previous = previous
+        self.notFound = notFound
         self.ignored = ignored
     }
 
     /// What the server said of rows, nil where there is none of that key any more.
     package var told: [RowKey: RawJSON?] {
         switch rows {
-        case .written(let rows): rows.mapValues { $0 }.merging(former.map { ($0, nil) }) { row, _ in row }
+        case .written(let rows): rows.mapValues { $0 }.merging(previous.map { ($0, nil) }) { row, _ in row }
         case .deleted(let keys): Dictionary(keys.map { ($0, nil) }) { $1 }
-        case .untold: [:]
+        case .unknown: [:]
         }
     }
 
     /// The keys whose present rows the edit has to be told.
     package var keys: [RowKey] {
         switch rows {
-        case .written(let rows): Array(rows.keys) + former + ignored
-        case .deleted(let keys): keys + unmet
-        case .untold: []
+        case .written(let rows): Array(rows.keys) + previous + ignored
+        case .deleted(let keys): keys + notFound
+        case .unknown: []
         }
     }
 
     /// The change of one list, given those of its rows that carry one of `keys`.
-    package func edit(of list: ListShape, present: [RowKey: RawJSON]) -> ListEdit {
-        var edit = ListEdit()
+    package func edit(of list: QueryShape, present: [RowKey: RawJSON]) -> CachedQueryEdit {
+        var edit = CachedQueryEdit()
         guard list.carriesKeys || keys.isEmpty else {
             edit.becomesStale = true
             return edit
         }
         switch rows {
-        case .untold: edit.becomesStale = true
+        case .unknown: edit.becomesStale = true
         case .deleted(let keys):
             edit.removed = keys.filter { present[$0] != nil }
-            if list.beginsFurtherDown || !edit.removed.isEmpty && list.isLimited { edit.becomesStale = true }
+            if list.hasOffset || !edit.removed.isEmpty && list.isLimited { edit.becomesStale = true }
         case .written(let rows):
-            edit.removed = former.filter { present[$0] != nil }
+            edit.removed = previous.filter { present[$0] != nil }
             // The row is still in the list, and where cannot be told.
             if !edit.removed.isEmpty { edit.becomesStale = true }
             for key in rows.keys.sorted() {
@@ -72,7 +72,7 @@ package struct DeliveryEffect: Sendable {
                 }
             }
         }
-        if unmet.contains(where: { present[$0] != nil }) || ignored.contains(where: { present[$0] == nil }) {
+        if notFound.contains(where: { present[$0] != nil }) || ignored.contains(where: { present[$0] == nil }) {
             edit.becomesStale = true
         }
         if !list.isFollowable, !edit.isEmpty { edit.becomesStale = true }
@@ -80,7 +80,7 @@ package struct DeliveryEffect: Sendable {
     }
 
     private func replace(
-        _ key: RowKey, _ before: RawJSON, by row: RawJSON, in list: ListShape, _ edit: inout ListEdit
+        _ key: RowKey, _ before: RawJSON, by row: RawJSON, in list: QueryShape, _ edit: inout CachedQueryEdit
     ) {
         guard list.isFollowable else {
             edit.becomesStale = true
@@ -88,7 +88,7 @@ package struct DeliveryEffect: Sendable {
         }
         let known = list.unprojected(before)
         let isDecidedAlike = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
-        switch list.admits(row) {
+        switch list.matches(row) {
         case .yes: break
         case .no, .null:
             edit.removed.append(key)
@@ -108,15 +108,15 @@ package struct DeliveryEffect: Sendable {
         if !list.keepsPlace(known, row) { edit.becomesStale = true }
     }
 
-    private func add(_ key: RowKey, _ row: RawJSON, to list: ListShape, _ edit: inout ListEdit) {
-        let truth = list.admits(row)
-        guard truth.isAdmitted != false else { return }
+    private func add(_ key: RowKey, _ row: RawJSON, to list: QueryShape, _ edit: inout CachedQueryEdit) {
+        let truth = list.matches(row)
+        guard truth.isMatched != false else { return }
         // Where the row belongs is known only in an unordered, unlimited list that certainly admits it.
         let isWhole = list.isWhole(row)
         if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable || !isWhole {
             edit.becomesStale = true
         }
-        guard list.isFollowable, isWhole, !list.beginsFurtherDown else { return }
+        guard list.isFollowable, isWhole, !list.hasOffset else { return }
         edit.appended.append(.init(key: key, json: list.projected(row)))
     }
 }

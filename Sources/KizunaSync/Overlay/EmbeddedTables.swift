@@ -10,9 +10,9 @@ package struct EmbeddedTables: Sendable {
     private var named: Set<TableID> = []
     /// Whether a name may be that of a foreign key.
     private var hasRiddle = false
-    private let tables: @Sendable (TableID) -> TableFacts
+    private let tables: @Sendable (TableID) -> TableSchema
 
-    package init(_ request: TableRequest, tables: @escaping @Sendable (TableID) -> TableFacts) {
+    package init(_ request: TableRequest, tables: @escaping @Sendable (TableID) -> TableSchema) {
         own = TableID(schema: request.schema, name: request.table)
         self.tables = tables
         add(request.selectList, of: own)
@@ -43,8 +43,8 @@ package struct EmbeddedTables: Sendable {
         guard !isEmpty, table.schema == own.schema else { return false }
         if named.contains(table) { return true }
         guard table != own else { return false }
-        let facts = tables(table)
-        return hasRiddle || !facts.isDeclared || joins(facts.references)
+        let schema = tables(table)
+        return hasRiddle || !schema.isDeclared || joins(schema.references)
     }
 
     /// Whether a table of these references stands between two tables of the request.

@@ -3,14 +3,14 @@
 ///
 /// A row keeps its position for life; a removed one leaves a hole. Iteration skips the holes.
 package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiteral {
-    package typealias Element = ListFold.Row
+    package typealias Element = OverlayFold.Row
 
     /// Small enough to copy at each change, large enough that a long list has few.
     static let chunkSize = 128
 
     /// A stretch of the list.
     struct Chunk: Sendable {
-        fileprivate(set) var rows: [ListFold.Row?] = []
+        fileprivate(set) var rows: [OverlayFold.Row?] = []
         /// Rows that are there.
         fileprivate(set) var count = 0
     }
@@ -24,16 +24,16 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
 
     package init() {}
 
-    package init(_ rows: some Sequence<ListFold.Row>) {
+    package init(_ rows: some Sequence<OverlayFold.Row>) {
         chunks.reserveCapacity(rows.underestimatedCount / Self.chunkSize + 1)
         for row in rows { append(row) }
     }
 
-    package init(arrayLiteral rows: ListFold.Row...) { self.init(rows) }
+    package init(arrayLiteral rows: OverlayFold.Row...) { self.init(rows) }
 
     package var isEmpty: Bool { count == 0 }
 
-    subscript(position: Int) -> ListFold.Row? {
+    subscript(position: Int) -> OverlayFold.Row? {
         get { chunks[position / Self.chunkSize].rows[position % Self.chunkSize] }
         set {
             let (chunk, offset) = position.quotientAndRemainder(dividingBy: Self.chunkSize)
@@ -46,7 +46,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
 
     /// Adds a row at the end and returns its position.
     @discardableResult
-    mutating func append(_ row: ListFold.Row) -> Int {
+    mutating func append(_ row: OverlayFold.Row) -> Int {
         if end % Self.chunkSize == 0 {
             var chunk = Chunk()
             chunk.rows.reserveCapacity(Self.chunkSize)
@@ -76,7 +76,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
 
         fileprivate init(_ chunks: [Chunk]) { self.chunks = chunks }
 
-        package mutating func next() -> ListFold.Row? {
+        package mutating func next() -> OverlayFold.Row? {
             while chunk < chunks.count {
                 while offset < chunks[chunk].rows.count {
                     defer { offset += 1 }
@@ -124,7 +124,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
     }
 
     /// The rows of all chunks but so many at the beginning and at the end.
-    func rows(from first: Int, butLast last: Int) -> [ListFold.Row] {
+    func rows(from first: Int, butLast last: Int) -> [OverlayFold.Row] {
         chunks[first..<(chunks.count - last)].flatMap { $0.rows.compactMap { $0 } }
     }
 

@@ -22,10 +22,10 @@ package import KizunaCore
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
-        case vaultOpened(generation: Int)
-        case vaultFailed(generation: Int)
+        case storeOpened(generation: Int)
+        case storeFailed(generation: Int)
         /// Somebody asks for a vault that could not be opened: what was in the way may be gone.
-        case vaultWanted
+        case retryOpeningStore
         /// The server did not accept the token of this generation.
         case tokenRejected(token: String, now: MonotonicInstant)
         /// The answer to `askForToken`, perhaps long after it: a token of this user.
@@ -115,13 +115,13 @@ package struct OwnerMachine: Sendable {
         case .reset:
             softBlockReason = nil
             serveSettledOwner(&effects)
-        case .vaultOpened(let opened):
+        case .storeOpened(let opened):
             guard opened == generation, state == .opening else { return [] }
             state = .open
-        case .vaultFailed(let failed):
+        case .storeFailed(let failed):
             guard failed == generation, state == .opening else { return [] }
             state = .failed
-        case .vaultWanted:
+        case .retryOpeningStore:
             guard state == .failed else { return [] }
             reopen(&effects)
         case .tokenRejected(let token, let now):

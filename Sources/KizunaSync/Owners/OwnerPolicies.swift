@@ -4,7 +4,7 @@
 public enum SignOutPolicy: Sendable, Hashable {
     /// Cached rows are removed; unsent and refused writes stay sealed in the user's store and are sent at that user's next
     /// sign-in.
-    case keepSealed
+    case keep
     /// Everything is removed, unsent writes too.
     case discard
     /// `signOut()` first delivers what waits, at most so long, and then removes everything. What could not be delivered by

@@ -12,31 +12,31 @@ package final class OwnerRunner: Sendable {
     package enum Notice: Sendable {
         /// The former owner's rows are no longer to be shown.
         case ownerChanging(generation: Int)
-        case vaultOpened(VaultHandle)
-        case vaultFailed(SyncError)
+        case storeOpened(OwnerStoreHandle)
+        case storeFailed(SyncError)
         case credentials(OwnerMachine.Credentials)
         case softBlocked(reason: String)
     }
 
     /// What the runner needs of the engine and the disk.
-    package struct Surroundings: Sendable {
-        package var openVault: @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> Vault
+    package struct Dependencies: Sendable {
+        package var openStore: @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> OwnerStore
         /// Notes for the next start whose vault is served, and which former ones are still to be sealed.
         package var remember: @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void
         package var notify: @Sendable (Notice) -> Void
 
         package init(
-            openVault: @escaping @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> Vault,
+            openStore: @escaping @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> OwnerStore,
             remember: @escaping @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void,
             notify: @escaping @Sendable (Notice) -> Void
         ) {
-            self.openVault = openVault
+            self.openStore = openStore
             self.remember = remember
             self.notify = notify
         }
     }
 
-    private enum Deed: Sendable {
+    private enum Action: Sendable {
         case tell(Notice)
         case open(Opening)
         case askForToken(generation: Int, after: Duration)
@@ -46,17 +46,17 @@ package final class OwnerRunner: Sendable {
     private struct Opening: Sendable {
         let owner: OwnerID
         let generation: Int
-        let former: VaultHandle?
+        let previous: OwnerStoreHandle?
     }
 
     private struct State {
         var machine: OwnerMachine
-        var handle: VaultHandle?
+        var handle: OwnerStoreHandle?
         /// Vaults no longer served whose rows are still to be removed.
-        var unsealed: [VaultHandle] = []
+        var unsealed: [OwnerStoreHandle] = []
         /// Owners whose vaults could not be sealed: the next start tries again.
         var owed: [OwnerID] = []
-        var outbox = Outbox<Deed>()
+        var effectQueue = EffectQueue<Action>()
         var tasks: [TaskTicket] = []
         /// Those that wait for a token or ask for one; of those that wait, the newest alone goes on to ask.
         var asks: [Int: TaskTicket?] = [:]
@@ -70,34 +70,34 @@ package final class OwnerRunner: Sendable {
     private let session: any SessionSource
     private let signOutPolicy: SignOutPolicy
     private let environment: SyncEnvironment
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
     private let openings: AsyncStream<Opening>
     private let openingsInput: AsyncStream<Opening>.Continuation
     /// Open once the session source has told its first state.
-    package let hasBegun = Gate()
+    package let hasBegun = AsyncGate()
 
     /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
         lastOwner: OwnerID, policies: (identity: IdentityPolicy, signOut: SignOutPolicy), session: any SessionSource,
-        environment: SyncEnvironment, surroundings: Surroundings
+        environment: SyncEnvironment, dependencies: Dependencies
     ) throws(SyncError) {
         let machine = OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)
-        let vault = try surroundings.openVault(lastOwner, machine.generation)
+        let store = try dependencies.openStore(lastOwner, machine.generation)
         state = Mutex(
             State(
                 machine: machine,
-                handle: VaultHandle(vault: vault, owner: lastOwner, generation: machine.generation)))
+                handle: OwnerStoreHandle(store: store, owner: lastOwner, generation: machine.generation)))
         self.session = session
         signOutPolicy = policies.signOut
         self.environment = environment
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         (openings, openingsInput) = AsyncStream.makeStream()
     }
 
-    /// Announces the first vault and begins to follow the session. `leftUnsealed` are former owners whose vaults an
+    /// Announces the first vault and begins to follow the session. `previousOwnersWithRows` are former owners whose vaults an
     /// earlier process left with rows in them.
-    package func start(leftUnsealed: [OwnerID]) {
-        if let handle { surroundings.notify(.vaultOpened(handle)) }
+    package func start(previousOwnersWithRows: [OwnerID]) {
+        if let handle { dependencies.notify(.storeOpened(handle)) }
         let states = session.states()
         let following = environment.spawn { [weak self] in
             for await state in states {
@@ -107,13 +107,13 @@ package final class OwnerRunner: Sendable {
             self?.hasBegun.open()
         }
         let opening = environment.spawn { [weak self, openings] in
-            for owner in leftUnsealed { await self?.sealLeft(owner) }
+            for owner in previousOwnersWithRows { await self?.removeRowsOfPreviousOwners(owner) }
             for await each in openings { await self?.open(each) }
         }
         state.withLock { $0.tasks += [following, opening] }
     }
 
-    package var handle: VaultHandle? { state.withLock { $0.handle } }
+    package var handle: OwnerStoreHandle? { state.withLock { $0.handle } }
 
     package var credentials: OwnerMachine.Credentials { state.withLock { $0.machine.credentials } }
 
@@ -127,7 +127,7 @@ package final class OwnerRunner: Sendable {
     package func networkReturned() { step(.networkReturned) }
 
     /// Tries to open the owner's vault again where that failed.
-    package func vaultWanted() { step(.vaultWanted) }
+    package func retryOpeningStore() { step(.retryOpeningStore) }
 
     package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
 
@@ -155,8 +155,8 @@ package final class OwnerRunner: Sendable {
         hasBegun.open()
         openingsInput.finish()
         for task in tasks { task.cancel() }
-        for former in unsealed { await seal(former) }
-        await handle?.vault.close()
+        for previous in unsealed { await seal(previous) }
+        await handle?.store.close()
     }
 
     // MARK: - The step
@@ -164,41 +164,42 @@ package final class OwnerRunner: Sendable {
     private func step(_ event: OwnerMachine.Event, if isWanted: (OwnerMachine) -> Bool = { _ in true }) {
         let isMine = state.withLock { state in
             guard isWanted(state.machine) else { return false }
-            return state.outbox.add(Self.deeds(of: state.machine.handle(event), in: &state))
+            return state.effectQueue.add(Self.actions(of: state.machine.handle(event), in: &state))
         }
         if isMine { performWhatWaits() }
     }
 
     /// What the machine's effects are to be done about; a vault that is no longer served is set aside at once.
-    private static func deeds(of effects: [OwnerMachine.Effect], in state: inout State) -> [Deed] {
-        var deeds: [Deed] = []
+    private static func actions(of effects: [OwnerMachine.Effect], in state: inout State) -> [Action] {
+        var actions: [Action] = []
         for effect in effects {
             switch effect {
             case .open(let owner, let generation):
-                let former = state.handle
+                let previous = state.handle
                 state.handle = nil
-                if let former { state.unsealed.append(former) }
-                deeds.append(.open(Opening(owner: owner, generation: generation, former: former)))
-            case .credentials(let credentials): deeds.append(.tell(.credentials(credentials)))
-            case .askForToken(let generation, let wait): deeds.append(.askForToken(generation: generation, after: wait))
-            case .softBlocked(let reason): deeds.append(.tell(.softBlocked(reason: reason)))
+                if let previous { state.unsealed.append(previous) }
+                actions.append(.open(Opening(owner: owner, generation: generation, previous: previous)))
+            case .credentials(let credentials): actions.append(.tell(.credentials(credentials)))
+            case .askForToken(let generation, let wait):
+                actions.append(.askForToken(generation: generation, after: wait))
+            case .softBlocked(let reason): actions.append(.tell(.softBlocked(reason: reason)))
             case .close: break
             }
         }
-        return deeds
+        return actions
     }
 
     private func performWhatWaits() {
-        while let next = state.withLock({ $0.outbox.next() }) { perform(next) }
+        while let next = state.withLock({ $0.effectQueue.next() }) { perform(next) }
     }
 
-    private func perform(_ deed: Deed) {
-        switch deed {
-        case .tell(let notice): surroundings.notify(notice)
+    private func perform(_ action: Action) {
+        switch action {
+        case .tell(let notice): dependencies.notify(notice)
         case .open(let opening):
             // Before anything else: a process that ends now must not show the former owner's rows at its next start.
             writeNote()
-            surroundings.notify(.ownerChanging(generation: opening.generation))
+            dependencies.notify(.ownerChanging(generation: opening.generation))
             openingsInput.yield(opening)
         case .askForToken(let generation, let wait): askForToken(generation, after: wait)
         }
@@ -207,7 +208,7 @@ package final class OwnerRunner: Sendable {
     private func writeNote() {
         note.withLock { _ in
             let (owner, unsealed) = state.withLock { ($0.machine.owner, $0.unsealed.map(\.owner) + $0.owed) }
-            surroundings.remember(owner, unsealed.filter { $0 != owner && $0 != .nobody })
+            dependencies.remember(owner, unsealed.filter { $0 != owner && $0 != .nobody })
         }
     }
 
@@ -215,43 +216,43 @@ package final class OwnerRunner: Sendable {
 
     private func open(_ opening: Opening) async {
         let generation = opening.generation
-        if let former = opening.former { await seal(former) }
+        if let previous = opening.previous { await seal(previous) }
         guard state.withLock({ $0.machine.generation == generation }) else { return }
         do throws(SyncError) {
-            let vault = try surroundings.openVault(opening.owner, generation)
-            let handle = VaultHandle(vault: vault, owner: opening.owner, generation: generation)
+            let store = try dependencies.openStore(opening.owner, generation)
+            let handle = OwnerStoreHandle(store: store, owner: opening.owner, generation: generation)
             let isMine = state.withLock { state -> Bool? in
                 guard state.machine.generation == generation, !state.isClosed else { return nil }
                 state.handle = handle
-                let deeds = Self.deeds(of: state.machine.handle(.vaultOpened(generation: generation)), in: &state)
-                return state.outbox.add([.tell(.vaultOpened(handle))] + deeds)
+                let actions = Self.actions(of: state.machine.handle(.storeOpened(generation: generation)), in: &state)
+                return state.effectQueue.add([.tell(.storeOpened(handle))] + actions)
             }
-            guard let isMine else { return await vault.close() }
+            guard let isMine else { return await store.close() }
             if isMine { performWhatWaits() }
         } catch {
             let isMine = state.withLock { state in
                 guard state.machine.generation == generation else { return false }
-                let deeds = Self.deeds(of: state.machine.handle(.vaultFailed(generation: generation)), in: &state)
-                return state.outbox.add([.tell(.vaultFailed(error))] + deeds)
+                let actions = Self.actions(of: state.machine.handle(.storeFailed(generation: generation)), in: &state)
+                return state.effectQueue.add([.tell(.storeFailed(error))] + actions)
             }
             if isMine { performWhatWaits() }
         }
     }
 
     /// Leaves a former owner's vault as the policy says, and closes it.
-    private func seal(_ former: VaultHandle) async {
-        let isSealed = former.owner == .nobody ? true : await seal(former.vault)
-        await former.vault.close()
+    private func seal(_ previous: OwnerStoreHandle) async {
+        let isSealed = previous.owner == .nobody ? true : await seal(previous.store)
+        await previous.store.close()
         state.withLock { state in
-            state.unsealed.removeAll { $0.generation == former.generation }
-            if !isSealed { state.owed.append(former.owner) }
+            state.unsealed.removeAll { $0.generation == previous.generation }
+            if !isSealed { state.owed.append(previous.owner) }
         }
         writeNote()
     }
 
-    private func seal(_ vault: Vault) async -> Bool {
+    private func seal(_ store: OwnerStore) async -> Bool {
         do {
-            try await vault.seal(discarding: signOutPolicy == .discard)
+            try await store.seal(discarding: signOutPolicy == .discard)
             return true
         } catch  where error.code == .closed {
             // Somebody else is at it, or has done it.
@@ -263,13 +264,13 @@ package final class OwnerRunner: Sendable {
     }
 
     /// Seals what a process left that ended too early. Generation 0 is nobody's: no news of it reach anybody.
-    private func sealLeft(_ owner: OwnerID) async {
+    private func removeRowsOfPreviousOwners(_ owner: OwnerID) async {
         guard owner != state.withLock({ $0.machine.owner }) else { return }
         var isSealed = false
         do throws(SyncError) {
-            let vault = try surroundings.openVault(owner, 0)
-            isSealed = await seal(vault)
-            await vault.close()
+            let store = try dependencies.openStore(owner, 0)
+            isSealed = await seal(store)
+            await store.close()
         } catch {
             environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
         }

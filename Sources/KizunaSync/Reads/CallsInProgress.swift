@@ -9,19 +9,19 @@ final class CallsInProgress: Sendable {
         var isOver = false
         var count = 0
         /// Opens for each call that waits for the server, once it is not to wait any longer.
-        var waits: [Int: Gate] = [:]
+        var waits: [Int: AsyncGate] = [:]
         var lastWait = 0
     }
 
     private let state = Mutex(State())
-    private let allEnded = Gate()
+    private let allEnded = AsyncGate()
 
     static let closed = SyncError(.closed, "The client was closed before the server answered.")
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
 
     /// Runs a call; throws `closed` where none may begin any more.
-    func run<Answer>(_ call: () async throws -> Answer) async throws -> Answer {
+    func run<Response>(_ call: () async throws -> Response) async throws -> Response {
         let mayBegin = state.withLock { state in
             guard !state.isClosing else { return false }
             state.count += 1
@@ -41,8 +41,8 @@ final class CallsInProgress: Sendable {
     }
 
     /// Does the part of a call that asks the server; throws `closed` once it has waited long enough.
-    func asking<Answer: Sendable>(_ ask: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
-        let gate = Gate()
+    func asking<Response: Sendable>(_ ask: @escaping @Sendable () async throws -> Response) async throws -> Response {
+        let gate = AsyncGate()
         let id = state.withLock { state in
             state.lastWait += 1
             state.waits[state.lastWait] = gate
@@ -50,7 +50,7 @@ final class CallsInProgress: Sendable {
             return state.lastWait
         }
         defer { state.withLock { $0.waits[id] = nil } }
-        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+        return try await withThrowingTaskGroup(of: Response?.self) { group in
             group.addTask { try await ask() }
             group.addTask {
                 await gate.wait()
@@ -60,8 +60,8 @@ final class CallsInProgress: Sendable {
                 gate.open()
                 group.cancelAll()
             }
-            guard let answer = try await group.next() ?? nil else { throw Self.closed }
-            return answer
+            guard let response = try await group.next() ?? nil else { throw Self.closed }
+            return response
         }
     }
 

@@ -50,19 +50,19 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         // Only between the first and the last chunk that changed is there anything to look at, and there only between the
         // rows that stayed at both ends.
         let chunks = omitted.isEmpty ? shown.chunksShared(with: before) : (front: 0, back: 0)
-        var former = before.rows(from: chunks.front, butLast: chunks.back)[...]
+        var previous = before.rows(from: chunks.front, butLast: chunks.back)[...]
         var rows = shown.rows(from: chunks.front, butLast: chunks.back)[...]
         var start = before.count(ofFirst: chunks.front)
         if omitted.isEmpty {
-            let kept = zip(former, rows).prefix { $0.json == $1.json }.count
-            former = former.dropFirst(kept)
+            let kept = zip(previous, rows).prefix { $0.json == $1.json }.count
+            previous = previous.dropFirst(kept)
             rows = rows.dropFirst(kept)
             start += kept
-            let end = zip(former.reversed(), rows.reversed()).prefix { $0.json == $1.json }.count
-            former = former.dropLast(end)
+            let end = zip(previous.reversed(), rows.reversed()).prefix { $0.json == $1.json }.count
+            previous = previous.dropLast(end)
             rows = rows.dropLast(end)
         }
-        try renew(from: start, Array(former), Array(rows), decoder, table, log)
+        try renew(from: start, Array(previous), Array(rows), decoder, table, log)
         before = shown
         if !omitted.isEmpty {
             shown = ShownRows(shown.enumerated().filter { !omitted.contains($0.offset) }.map(\.element))
@@ -70,20 +70,21 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         return values
     }
 
-    /// Puts the values of `rows` in the place of those of `former`.
+    /// Puts the values of `rows` in the place of those of `previous`.
     private mutating func renew(
-        from start: Int, _ former: [ListFold.Row], _ rows: [ListFold.Row], _ decoder: RowDecoder, _ table: String,
+        from start: Int, _ previous: [OverlayFold.Row], _ rows: [OverlayFold.Row], _ decoder: RowDecoder,
+        _ table: String,
         _ log: (LogLine) -> Void
     ) throws(SyncError) {
-        let known = decoded(from: start, former.count)
+        let known = decoded(from: start, previous.count)
         var next: [Element?] = []
         next.reserveCapacity(rows.count)
         var fresh: [Int] = []
-        var isInPlace = former.count == rows.count && omitted.isEmpty
+        var isInPlace = previous.count == rows.count && omitted.isEmpty
         var shift = 0
         for (index, row) in rows.enumerated() {
             // Most rows stand where they stood, or a few places off behind an added or removed one.
-            if let at = place(of: row.json, in: former, near: index + shift) {
+            if let at = place(of: row.json, in: previous, near: index + shift) {
                 shift = at - index
                 isInPlace = isInPlace && at == index
                 next.append(known[at])
@@ -99,7 +100,7 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
                     next[index].map { Patch(range: (start + index)..<(start + index + 1), values: [$0]) }
                 })
         } else {
-            let stale = start..<(start + former.count - omitted.count)
+            let stale = start..<(start + previous.count - omitted.count)
             omitted = Set(next.indices.filter { next[$0] == nil }.map { start + $0 })
             put([Patch(range: stale, values: next.compactMap { $0 })])
         }
@@ -126,9 +127,9 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         return (0..<count).map { omitted.contains($0) ? nil : rest.popFirst() }
     }
 
-    private func place(of json: RawJSON, in former: [ListFold.Row], near: Int) -> Int? {
-        for candidate in [near, near + 1, near - 1] where former.indices.contains(candidate) {
-            if former[candidate].json == json { return candidate }
+    private func place(of json: RawJSON, in previous: [OverlayFold.Row], near: Int) -> Int? {
+        for candidate in [near, near + 1, near - 1] where previous.indices.contains(candidate) {
+            if previous[candidate].json == json { return candidate }
         }
         return nil
     }
@@ -136,7 +137,8 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
     /// Decodes the rows at these places that no other reader has decoded, many at a time: most of what a row costs the
     /// decoder is its beginning. Where one does not decode, its group is taken row by row.
     private mutating func fill(
-        _ next: inout [Element?], at places: [Int], from rows: [ListFold.Row], _ decoder: RowDecoder, _ table: String,
+        _ next: inout [Element?], at places: [Int], from rows: [OverlayFold.Row], _ decoder: RowDecoder,
+        _ table: String,
         _ log: (LogLine) -> Void
     ) throws(SyncError) {
         // Alone, or with a long list to begin with, keeping rows for others is work for nothing.
@@ -164,7 +166,7 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
     }
 
     private func element(
-        _ row: ListFold.Row, _ decoder: RowDecoder, _ table: String, _ log: (LogLine) -> Void
+        _ row: OverlayFold.Row, _ decoder: RowDecoder, _ table: String, _ log: (LogLine) -> Void
     ) throws(SyncError) -> Element? {
         do {
             return try decoder.decode(Element.self, from: row.json, table: table)

@@ -3,7 +3,7 @@ package import KizunaCore
 /// Holds back the emissions of a `networkFirstThenCache` read until the server has answered or cannot be reached; the
 /// other strategies show what the device has at once (seed "Reactive reads", behaviour matrix). Pure.
 package struct EmissionGate: Sendable {
-    package enum Ruling: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
         case hold
         case open
         /// The read fails: nothing is cached, or the server itself answered with an error.
@@ -19,7 +19,7 @@ package struct EmissionGate: Sendable {
     package mutating func answered() { isOpen = true }
 
     /// An attempt failed before anything was shown.
-    package mutating func failed(_ failure: SyncError, hasRows: Bool) -> Ruling {
+    package mutating func failed(_ failure: SyncError, hasRows: Bool) -> Decision {
         guard !isOpen else { return .open }
         let isConnectivity = failure.code == .connectivity || failure.code == .networkDisabled
         guard isConnectivity, hasRows else { return .fail(failure) }
@@ -28,7 +28,7 @@ package struct EmissionGate: Sendable {
     }
 
     /// The refresh waits for a network that is known to be down.
-    package mutating func paused(isDisabled: Bool, hasRows: Bool) -> Ruling {
+    package mutating func paused(isDisabled: Bool, hasRows: Bool) -> Decision {
         let failure =
             isDisabled
             ? SyncError(.networkDisabled, "The network is switched off, and nothing is stored for this read.")

@@ -5,9 +5,9 @@ internal import KizunaStore
 
 extension Engine {
     /// Lets the least recently used lists go when the limits are passed; a list that is iterated stays whatever its size.
-    package func listStored(in handle: VaultHandle) async {
+    package func listStored(in handle: OwnerStoreHandle) async {
         do {
-            _ = try await handle.vault.evict(
+            _ = try await handle.store.evict(
                 maximumBytes: configuration.limits.cacheBytes, maximumLists: configuration.limits.cachedQueries,
                 maximumListBytes: configuration.limits.queryBytes, keeping: iteratedKeys)
         } catch {
@@ -17,6 +17,6 @@ extension Engine {
 
     /// Removes what the open store holds.
     package func clearLocalData(keepingQueue: Bool) async throws {
-        try await handle().vault.clear(keepingQueue: keepingQueue)
+        try await handle().store.clear(keepingQueue: keepingQueue)
     }
 }

@@ -71,11 +71,11 @@ extension Engine {
         return embedded.isEmpty ? nil : embedded.mayShow
     }
 
-    private func image(_ request: TableRequest) async throws -> (ListImage, ListShape) {
+    private func image(_ request: TableRequest) async throws -> (CachedQuerySnapshot, QueryShape) {
         let handle = try await handle()
-        let facts = tables(TableID(schema: request.schema, name: request.table))
-        let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
-        let image = try await handle.vault.image(
+        let schema = tables(TableID(schema: request.schema, name: request.table))
+        let shape = QueryShape(request: request, types: schema.types, keyColumns: schema.keyColumns)
+        let image = try await handle.store.image(
             cacheKey: request.cacheKey, table: shape.table, embedding: embedding(request),
             usedAt: environment.wallClock())
         return (image, shape)
@@ -97,12 +97,12 @@ extension Engine {
     func ask(_ request: TableRequest, repeatsWhenBusy: Bool = true) async throws -> Answered {
         var gateway = gateway
         if !repeatsWhenBusy { gateway.busyWaits = [] }
-        var refusals = 0
+        var rejections = 0
         while true {
             let (outcome, generation) = try await asking(request) { [self, gateway] handle in
                 let outcome = try await ReadExchange.run(
                     request, cacheKey: request.cacheKey, in: self, handle: handle, gateway: gateway,
-                    noteTick: { _ in })
+                    recordTick: { _ in })
                 return (outcome, handle.generation)
             }
             switch outcome {
@@ -112,9 +112,9 @@ extension Engine {
                 guard try await handle().generation != generation else { return .cleared }
             case .untrusted: return .untrusted
             case .unsettled: continue
-            case .refused:
-                refusals += 1
-                if refusals % 3 == 0 { try await environment.sleep(.milliseconds(300)) }
+            case .rejected:
+                rejections += 1
+                if rejections % 3 == 0 { try await environment.sleep(.milliseconds(300)) }
             }
         }
     }
@@ -143,7 +143,7 @@ extension Engine {
     /// An empty answer that is shown to this caller and not stored, with the queued writes it admits.
     private func untrusted(_ request: TableRequest) async throws -> RawSnapshot {
         let (image, shape) = try await image(request)
-        var fold = ListFold(shape: shape, base: [], elsewhere: image.known)
+        var fold = OverlayFold(shape: shape, base: [], rowsInOtherLists: image.known)
         for entry in image.entries { fold.apply(entry) }
         return RawSnapshot(
             rows: fold.rows, isFromCache: false, fetchedAt: environment.wallClock(),
@@ -157,25 +157,25 @@ extension Engine {
                 .cacheMiss, "Only lists of rows are stored: no single row, count, CSV or other shape.",
                 table: request.table)
         }
-        let (answer, response) = try await asking(request) { [self] handle in
+        let (shaped, response) = try await asking(request) { [self] handle in
             let credentials = credentials(generation: handle.generation)
             do {
                 let response = try await gateway.read(request, as: credentials)
-                return (try ShapedAnswer(response, to: request), Optional(response))
+                return (try ShapedResponse(response, to: request), Optional(response))
             } catch let failure as Gateway.ReadFailure where failure.isNoRow(of: request) {
                 return (.nothing, nil)
             }
         }
         return RawSnapshot(
-            answer: answer, count: request.count == nil ? nil : response.flatMap(AnswerRows.total),
+            response: shaped, count: request.count == nil ? nil : response.flatMap(ResponseRows.total),
             fetchedAt: environment.wallClock())
     }
 
     /// Does something that needs the server: once the session has settled, and once more with a fresh token where the
     /// first one was not accepted, or where the owner changed meanwhile.
-    private func asking<Answer: Sendable>(
-        _ request: TableRequest, _ body: @Sendable (VaultHandle) async throws -> Answer
-    ) async throws -> Answer {
+    private func asking<Response: Sendable>(
+        _ request: TableRequest, _ body: @Sendable (OwnerStoreHandle) async throws -> Response
+    ) async throws -> Response {
         var hasBeenRejected = false
         while true {
             guard connectivity.network.isEnabled else {
@@ -210,16 +210,16 @@ extension Engine {
 
 extension RawSnapshot {
     /// The server's answer to a request whose shape the store cannot hold.
-    fileprivate init(answer: ShapedAnswer, count: Int?, fetchedAt: Date) {
+    fileprivate init(response: ShapedResponse, count: Int?, fetchedAt: Date) {
         self.init(
             rows: nil, isFromCache: false, fetchedAt: fetchedAt, hasPendingMutations: false, refresh: .idle,
             isComplete: false)
-        self.answer = answer
+        self.response = response
         self.count = count
     }
 }
 
-extension ShapedAnswer {
+extension ShapedResponse {
     /// Reads an answer in the shape it was asked for.
     fileprivate init(_ response: WireResponse, to request: TableRequest) throws(SyncError) {
         if request.isHead || response.status == 204 {
@@ -232,7 +232,7 @@ extension ShapedAnswer {
         case .rows, .single, .maybeSingle, .geojson, .explain:
             guard let json = try? RawJSON(validating: response.body), json.isOfKind(of: request) else {
                 throw SyncError(
-                    .malformedAnswer, "The answer is not JSON of the shape asked for.", table: request.table)
+                    .malformedResponse, "The answer is not JSON of the shape asked for.", table: request.table)
             }
             self = .json(json)
         }

@@ -18,30 +18,31 @@ package struct LiveReadMachine: Sendable {
         case live
     }
 
-    package let shape: ListShape
+    package let shape: QueryShape
     package let cacheKey: String
     private let embedded: EmbeddedTables
     private var stage = Stage.loading
     /// What is known of the cached list besides its rows, which the fold holds.
-    private var head: ListHead?
+    private var head: CachedQueryMetadata?
     private var pending = PendingWrites()
     /// Queued writes that may touch rows whose keys they do not name.
-    private var roaming: Set<String> = []
+    private var unkeyed: Set<String> = []
     private var known: [RowKey: RawJSON] = [:]
     /// Refused writes of the table by id, with the rows they name.
-    private var refused: [String: [RowKey]] = [:]
-    private var fold: ListFold
+    private var rejected: [String: [RowKey]] = [:]
+    private var fold: OverlayFold
     private var isConfirmed = false
     /// Queued writes to tables the list shows inside its rows: what they do is not laid over those.
     private var unfollowed: Set<String> = []
 
     package init(
-        shape: ListShape, cacheKey: String, tables: @escaping @Sendable (TableID) -> TableFacts = { _ in TableFacts() }
+        shape: QueryShape, cacheKey: String,
+        tables: @escaping @Sendable (TableID) -> TableSchema = { _ in TableSchema() }
     ) {
         self.shape = shape
         embedded = EmbeddedTables(shape.request, tables: tables)
         self.cacheKey = cacheKey
-        fold = ListFold(shape: shape)
+        fold = OverlayFold(shape: shape)
     }
 
     package var isLive: Bool { stage == .live }
@@ -59,31 +60,31 @@ package struct LiveReadMachine: Sendable {
         stage = .loading
         head = nil
         pending = PendingWrites()
-        roaming = []
+        unkeyed = []
         unfollowed = []
         known = [:]
-        refused = [:]
+        rejected = [:]
         isConfirmed = false
-        fold = ListFold(shape: shape)
+        fold = OverlayFold(shape: shape)
     }
 
     /// What the vault holds for this read at this moment.
-    package mutating func loaded(_ image: ListImage) {
+    package mutating func loaded(_ image: CachedQuerySnapshot) {
         stage = .live
         head = image.list?.head
         pending = PendingWrites()
-        roaming = []
+        unkeyed = []
         for entry in image.entries { queue(entry) }
         unfollowed = Set(image.embeddedWrites)
         known = image.known
-        refused = Dictionary(uniqueKeysWithValues: image.refused.map { ($0.entry.id, $0.entry.rowKeys) })
+        rejected = Dictionary(uniqueKeysWithValues: image.rejected.map { ($0.entry.id, $0.entry.rowKeys) })
         isConfirmed = false
         renew(.base(image.list?.rows), queued: [])
     }
 
-    /// A committed change of the vault. `ownAnswer` is the tick of this read's own request, when one is out.
+    /// A committed change of the vault. `ownResponse` is the tick of this read's own request, when one is out.
     /// Returns what the change meant for the read.
-    package mutating func changed(_ change: VaultChange, ownAnswer: Tick?) -> Consequence {
+    package mutating func changed(_ change: StoreChange, ownResponse: LogicalTime?) -> Consequence {
         guard stage == .live else { return Consequence() }
         var consequence = Consequence()
         var renewal: Renewal?
@@ -97,7 +98,7 @@ package struct LiveReadMachine: Sendable {
         switch change.lists[cacheKey] {
         case .replaced(let stored, let askedAt):
             head = stored.head
-            consequence.isAnswered = askedAt == ownAnswer
+            consequence.isAnswered = askedAt == ownResponse
             // Another request of the same query may have answered; what it brought is as fresh.
             isConfirmed = isConfirmed || consequence.isAnswered
             renewal = .base(stored.rows)
@@ -167,7 +168,7 @@ package struct LiveReadMachine: Sendable {
     }
 
     /// Takes the writes that left the queue out of what is shown.
-    private mutating func follow(_ change: VaultChange, _ renewal: Renewal?) -> Renewal? {
+    private mutating func follow(_ change: StoreChange, _ renewal: Renewal?) -> Renewal? {
         var keys: Set<RowKey> = []
         var hasLeft = false
         var isWide = false
@@ -175,13 +176,13 @@ package struct LiveReadMachine: Sendable {
             guard let entry = pending.remove(entry.id) else { continue }
             hasLeft = true
             keys.formUnion(entry.rowKeys)
-            if roaming.remove(entry.id) != nil { isWide = true }
+            if unkeyed.remove(entry.id) != nil { isWide = true }
         }
         for entry in change.rewritten where pending.replace(entry) {
             isWide = true
-            if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
+            if !fold.isAboutItsKeys(entry) { unkeyed.insert(entry.id) }
         }
-        isWide = followRefusals(change) || isWide
+        isWide = followRejections(change) || isWide
         switch renewal {
         case .base, .overlay: return renewal
         case .keys(let others): return isWide ? .overlay : .keys(keys.union(others))
@@ -189,30 +190,30 @@ package struct LiveReadMachine: Sendable {
         }
     }
 
-    private mutating func queue(_ entry: QueueEntry) {
+    private mutating func queue(_ entry: QueuedMutation) {
         pending.append(entry)
-        if !fold.isAboutItsKeys(entry) { roaming.insert(entry.id) }
+        if !fold.isAboutItsKeys(entry) { unkeyed.insert(entry.id) }
     }
 
     /// Takes in those of the rows that were known before or that a write which waits, or has just been queued, may change;
     /// gives whether writes have to be laid over them anew.
-    private mutating func learn(_ rows: [RowKey: RawJSON?], queued: [QueueEntry]) -> Bool {
+    private mutating func learn(_ rows: [RowKey: RawJSON?], queued: [QueuedMutation]) -> Bool {
         var rows = rows
-        if queued.isEmpty, roaming.isEmpty {
+        if queued.isEmpty, unkeyed.isEmpty {
             rows = rows.filter { known[$0.key] != nil || !pending.naming([$0.key]).isEmpty }
         }
         guard !rows.isEmpty else { return false }
         for (key, row) in rows { known[key] = row }
         let news = fold.learn(rows)
-        return !news.isEmpty && (!roaming.isEmpty || !pending.naming(news).isEmpty)
+        return !news.isEmpty && (!unkeyed.isEmpty || !pending.naming(news).isEmpty)
     }
 
     /// Makes anew what has to be, and lays the writes that have just been queued over it.
-    private mutating func renew(_ renewal: Renewal?, queued: [QueueEntry]) {
+    private mutating func renew(_ renewal: Renewal?, queued: [QueuedMutation]) {
         var renewal = renewal
         // A write that names no rows may have touched any.
         if case .keys(let keys) = renewal, !keys.isEmpty,
-            !roaming.isEmpty || !fold.redo(keys, with: pending.naming(keys))
+            !unkeyed.isEmpty || !fold.redo(keys, with: pending.naming(keys))
         {
             renewal = .overlay
         }
@@ -221,33 +222,34 @@ package struct LiveReadMachine: Sendable {
         case .keys, nil:
             for entry in queued { fold.apply(entry) }
             return
-        case .overlay: fold.restart(refused: refusedKeys)
-        case .base(let rows): fold = ListFold(shape: shape, base: rows, elsewhere: known, refused: refusedKeys)
+        case .overlay: fold.restart(rejected: rejectedKeys)
+        case .base(let rows):
+            fold = OverlayFold(shape: shape, base: rows, rowsInOtherLists: known, rejected: rejectedKeys)
         }
         for entry in pending.all { fold.apply(entry) }
     }
 
-    private var refusedKeys: [RowKey: String] {
+    private var rejectedKeys: [RowKey: String] {
         var keys: [RowKey: String] = [:]
-        for (id, named) in refused.sorted(by: { $0.key < $1.key }) {
+        for (id, named) in rejected.sorted(by: { $0.key < $1.key }) {
             for key in named { keys[key] = id }
         }
         return keys
     }
 
-    private mutating func followRefusals(_ change: VaultChange) -> Bool {
-        let before = refused.count
-        for id in change.unrefused { refused[id] = nil }
-        var isChanged = refused.count != before
-        for refusal in change.refused where refusal.entry.table == shape.table {
-            refused[refusal.entry.id] = refusal.entry.rowKeys
+    private mutating func followRejections(_ change: StoreChange) -> Bool {
+        let before = rejected.count
+        for id in change.unrejected { rejected[id] = nil }
+        var isChanged = rejected.count != before
+        for rejection in change.rejected where rejection.entry.table == shape.table {
+            rejected[rejection.entry.id] = rejection.entry.rowKeys
             isChanged = true
         }
         return isChanged
     }
 
     /// Changes the cached list; gives the keys of the rows concerned.
-    private mutating func apply(_ edit: ListEdit) -> Set<RowKey> {
+    private mutating func apply(_ edit: CachedQueryEdit) -> Set<RowKey> {
         guard head != nil else { return [] }
         fold.edit(edit)
         if edit.becomesStale { head?.isStale = true }

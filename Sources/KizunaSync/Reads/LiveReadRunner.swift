@@ -12,50 +12,50 @@ package final class LiveReadRunner: Sendable {
     private struct State {
         var read: LiveReadMachine
         var refresh: RefreshMachine
-        var outbox = Outbox<RefreshMachine.Effect>()
+        var effectQueue = EffectQueue<RefreshMachine.Effect>()
         var gate: EmissionGate
-        var handle: VaultHandle?
+        var handle: OwnerStoreHandle?
         /// Handles of an older generation come too late.
         var generation = 0
         var network: NetworkState
         var isSessionSettled: Bool
-        var ownTick: Tick?
+        var ownTick: LogicalTime?
         var hasBegun = false
         var shown: RawSnapshot?
-        var collectors: [Int: LatestMailbox<RawSnapshot>] = [:]
+        var collectors: [Int: LatestValueChannel<RawSnapshot>] = [:]
         var lastCollector = 0
         var timers: [Int: TimerTicket] = [:]
         var sends: [Int: TaskTicket] = [:]
         var sessionTimer: TimerTicket?
         /// Why the last attempt brought no rows; nil after one that did.
-        var setback: Setback?
+        var lastFailure: LastFailure?
         /// Those who wait for the outcome of the refresh under way.
-        var watchers: [Int: LatestMailbox<Standing>] = [:]
+        var watchers: [Int: LatestValueChannel<Status>] = [:]
         var end: Result<Void, any Error>?
 
         /// A read that has not loaded its rows yet asks as soon as it has.
         var isRefreshing: Bool { end == nil && (!hasBegun || refresh.stage != .idle) }
     }
 
-    private enum Setback: Sendable {
+    private enum LastFailure: Sendable {
         case failure(SyncError)
         /// The server answered, and it is asked again shortly: the table had changed meanwhile.
-        case outrun
+        case superseded
         /// The server answered, and its answer is not believed.
         case untrusted
 
         init?(_ event: RefreshMachine.Event) {
             switch event {
             case .failed(_, let failure, _), .tokenRejected(_, let failure): self = .failure(failure)
-            case .answerRefused: self = .outrun
-            case .answerUntrusted: self = .untrusted
+            case .responseRejected: self = .superseded
+            case .responseUntrusted: self = .untrusted
             default: return nil
             }
         }
     }
 
     /// How the refresh stands for one who waits for its outcome.
-    private enum Standing: Sendable {
+    private enum Status: Sendable {
         case asking
         case answered
         case failed(SyncError)
@@ -78,8 +78,8 @@ package final class LiveReadRunner: Sendable {
         self.context = context
         cacheKey = request.cacheKey
         table = TableID(schema: request.schema, name: request.table)
-        let facts = context.tables(table)
-        let shape = ListShape(request: request, types: facts.types, keyColumns: facts.keyColumns)
+        let schema = context.tables(table)
+        let shape = QueryShape(request: request, types: schema.types, keyColumns: schema.keyColumns)
         state = Mutex(
             State(
                 read: LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [context] in context.tables($0) },
@@ -92,14 +92,14 @@ package final class LiveReadRunner: Sendable {
     // MARK: - Collectors
 
     /// Adds a collector; nil when the read has ended. It gets what is shown now at once.
-    package func join() -> (id: Int, mailbox: LatestMailbox<RawSnapshot>)? {
+    package func join() -> (id: Int, channel: LatestValueChannel<RawSnapshot>)? {
         state.withLock { state in
             guard state.end == nil else { return nil }
-            let mailbox = LatestMailbox<RawSnapshot>()
+            let channel = LatestValueChannel<RawSnapshot>()
             state.lastCollector += 1
-            state.collectors[state.lastCollector] = mailbox
-            if let shown = state.shown { mailbox.put(shown) }
-            return (state.lastCollector, mailbox)
+            state.collectors[state.lastCollector] = channel
+            if let shown = state.shown { channel.put(shown) }
+            return (state.lastCollector, channel)
         }
     }
 
@@ -122,7 +122,7 @@ package final class LiveReadRunner: Sendable {
     // MARK: - Inputs
 
     /// A vault is open for this read: what it holds is loaded, in line with its changes.
-    package func vaultOpened(_ handle: VaultHandle) {
+    package func storeOpened(_ handle: OwnerStoreHandle) {
         let isNew = state.withLock { state in
             guard state.end == nil, handle.generation >= state.generation,
                 state.handle?.generation != handle.generation
@@ -135,7 +135,7 @@ package final class LiveReadRunner: Sendable {
         let embedding = state.withLock { $0.read.embedding }
         context.environment.spawn { [self] in
             do {
-                try await handle.vault.deliverImage(
+                try await handle.store.deliverSnapshot(
                     cacheKey: cacheKey, table: table, embedding: embedding, usedAt: context.environment.wallClock()
                 ) { image in loaded(image, generation: handle.generation) }
             } catch {
@@ -161,16 +161,16 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange, generation: Int) {
+    package func storeChanged(_ change: StoreChange, generation: Int) {
         step { state in
             guard state.handle?.generation == generation, concerns(change, state.read) else { return [] }
-            let consequence = state.read.changed(change, ownAnswer: state.ownTick)
+            let consequence = state.read.changed(change, ownResponse: state.ownTick)
             guard strategy != .cacheOnly else { return [] }
             var effects: [RefreshMachine.Effect] = []
             if consequence.isCleared { effects += state.refresh.handle(.cleared) }
             if consequence.isAnswered, let attempt = state.refresh.attempt {
                 state.gate.answered()
-                effects += state.refresh.handle(.answerStored(attempt: attempt))
+                effects += state.refresh.handle(.responseStored(attempt: attempt))
             }
             if consequence.becameStale { effects += state.refresh.handle(.needed) }
             return effects
@@ -210,16 +210,16 @@ package final class LiveReadRunner: Sendable {
 
     /// Returns when the refresh under way, if there is one, has its answer; throws why it has none.
     package func untilAnswered() async throws {
-        let mailbox = LatestMailbox<Standing>()
+        let channel = LatestValueChannel<Status>()
         let id = state.withLock { state in
             state.lastCollector += 1
-            state.watchers[state.lastCollector] = mailbox
-            mailbox.put(standing(state))
+            state.watchers[state.lastCollector] = channel
+            channel.put(status(state))
             return state.lastCollector
         }
         defer { state.withLock { $0.watchers[id] = nil } }
-        while let standing = try await mailbox.next() {
-            switch standing {
+        while let status = try await channel.next() {
+            switch status {
             case .asking: continue
             case .answered: return
             case .failed(let error): throw error
@@ -231,9 +231,9 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
-    private func standing(_ state: State) -> Standing {
+    private func status(_ state: State) -> Status {
         guard state.isRefreshing else { return .answered }
-        switch (state.refresh.stage, state.setback) {
+        switch (state.refresh.stage, state.lastFailure) {
         case (.held, _) where !state.network.isEnabled:
             return .failed(
                 SyncError(.networkDisabled, "The network is switched off; the live read waits.", table: request.table))
@@ -244,12 +244,12 @@ package final class LiveReadRunner: Sendable {
         }
     }
 
-    private func concerns(_ change: VaultChange, _ read: LiveReadMachine) -> Bool {
+    private func concerns(_ change: StoreChange, _ read: LiveReadMachine) -> Bool {
         change.isCleared || change.lists[cacheKey] != nil || change.queueTables.contains(table)
-            || !change.unrefused.isEmpty || read.embedding.map { change.queueTables.contains(where: $0) } ?? false
+            || !change.unrejected.isEmpty || read.embedding.map { change.queueTables.contains(where: $0) } ?? false
     }
 
-    private func loaded(_ image: ListImage, generation: Int) {
+    private func loaded(_ image: CachedQuerySnapshot, generation: Int) {
         step { state in
             guard state.handle?.generation == generation else { return [] }
             state.read.loaded(image)
@@ -279,16 +279,16 @@ package final class LiveReadRunner: Sendable {
                 finish(&state, end)
             } else {
                 tell(&state)
-                for watcher in state.watchers.values { watcher.put(standing(state)) }
+                for watcher in state.watchers.values { watcher.put(status(state)) }
             }
-            return state.outbox.add(effects)
+            return state.effectQueue.add(effects)
         }
         guard isMine else { return }
-        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
+        while let effect = state.withLock({ $0.effectQueue.next() }) { perform(effect) }
     }
 
     private func finish(_ state: inout State, _ end: Result<Void, any Error>) {
-        for mailbox in state.collectors.values { mailbox.finish(end) }
+        for channel in state.collectors.values { channel.finish(end) }
         state.collectors = [:]
         for watcher in state.watchers.values { watcher.finish() }
         state.handle = nil
@@ -301,14 +301,14 @@ package final class LiveReadRunner: Sendable {
         let next = state.read.snapshot(refresh: state.refresh.state, isCacheOnly: strategy == .cacheOnly)
         guard next != state.shown else { return }
         state.shown = next
-        for mailbox in state.collectors.values { mailbox.put(next) }
+        for channel in state.collectors.values { channel.put(next) }
     }
 
     /// A read that asks the server first shows its rows, or fails, when it learns that the network is down.
     private func rule(_ state: inout State) {
         guard !state.gate.isOpen, state.read.isLive, state.hasBegun, state.refresh.state == .paused else { return }
-        let ruling = state.gate.paused(isDisabled: !state.network.isEnabled, hasRows: state.read.hasRows)
-        if case .fail(let error) = ruling { state.end = .failure(error) }
+        let decision = state.gate.paused(isDisabled: !state.network.isEnabled, hasRows: state.read.hasRows)
+        if case .fail(let error) = decision { state.end = .failure(error) }
     }
 
     private func perform(_ effect: RefreshMachine.Effect) {
@@ -349,13 +349,13 @@ package final class LiveReadRunner: Sendable {
         let handle = state.withLock { state in state.refresh.attempt == attempt ? state.handle : nil }
         guard let handle else { return }
         let ticket = context.environment.spawn { [self] in
-            let answer = await ask(attempt, handle)
+            let response = await ask(attempt, handle)
             step { state in
                 state.sends[attempt] = nil
                 guard state.handle?.generation == handle.generation, state.refresh.attempt == attempt else { return [] }
-                return take(answer.event, &state)
+                return take(response.event, &state)
             }
-            if let token = answer.rejectedToken { context.tokenRejected(token) }
+            if let token = response.rejectedToken { context.tokenRejected(token) }
         }
         let isCurrent = state.withLock { state in
             guard state.refresh.attempt == attempt else { return false }
@@ -368,9 +368,9 @@ package final class LiveReadRunner: Sendable {
     /// Takes the outcome of the attempt that is out.
     private func take(_ event: RefreshMachine.Event?, _ state: inout State) -> [RefreshMachine.Effect] {
         guard let event else { return [] }
-        state.setback = Setback(event)
+        state.lastFailure = LastFailure(event)
         switch event {
-        case .answerStored:
+        case .responseStored:
             // Another request of this query was answered later and stored before: as fresh as this one.
             state.gate.answered()
             state.read.confirmed()
@@ -388,21 +388,22 @@ package final class LiveReadRunner: Sendable {
     }
 
     private func ask(
-        _ attempt: Int, _ handle: VaultHandle
+        _ attempt: Int, _ handle: OwnerStoreHandle
     ) async -> (event: RefreshMachine.Event?, rejectedToken: String?) {
         do {
-            let outcome = try await ReadExchange.run(request, cacheKey: cacheKey, in: context, handle: handle) { tick in
-                state.withLock { if $0.refresh.attempt == attempt { $0.ownTick = tick } }
+            let outcome = try await ReadExchange.run(request, cacheKey: cacheKey, in: context, handle: handle) {
+                logicalTime in
+                state.withLock { if $0.refresh.attempt == attempt { $0.ownTick = logicalTime } }
             }
             switch outcome {
             case .stored:
                 await context.listStored(in: handle)
-                return (.answerStored(attempt: attempt), nil)
-            case .refused: return (.answerRefused(attempt: attempt), nil)
-            case .untrusted: return (.answerUntrusted(attempt: attempt), nil)
+                return (.responseStored(attempt: attempt), nil)
+            case .rejected: return (.responseRejected(attempt: attempt), nil)
+            case .untrusted: return (.responseUntrusted(attempt: attempt), nil)
             case .outdated: return (nil, nil)
             // The news of it is on its way, or has been overtaken by that of a new session: then it is asked again.
-            case .unsettled: return (.answerRefused(attempt: attempt), nil)
+            case .unsettled: return (.responseRejected(attempt: attempt), nil)
             }
         } catch let failure as Gateway.ReadFailure {
             if let token = failure.rejectedToken {

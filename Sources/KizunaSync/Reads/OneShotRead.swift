@@ -21,7 +21,7 @@ public struct OneShotRead<Value: Decodable & Sendable>: OfflinePostgrestFilterBu
     /// What it fetches becomes the cached list, so every live read of the same query shows it.
     ///
     /// - Throws: `SyncError`: `connectivity` or `networkDisabled` when the server cannot be asked and nothing is cached,
-    ///   `server` for an error of the server's own, `cacheMiss` under `cacheOnly`, `malformedAnswer`, `decoding`;
+    ///   `server` for an error of the server's own, `cacheMiss` under `cacheOnly`, `malformedResponse`, `decoding`;
     ///   `CancellationError` when the calling task is cancelled.
     public func execute() async throws -> QuerySnapshot<Value> {
         let engine = try client.engine()

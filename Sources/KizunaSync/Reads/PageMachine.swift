@@ -19,9 +19,9 @@ package struct PageMachine: Sendable {
     }
 
     /// What a page means: which of its rows are new, whether all before it are void, and what is next.
-    package struct Ruling: Sendable, Equatable {
+    package struct Decision: Sendable, Equatable {
         package var taken: [Int] = []
-        package var voidsFormerPages = false
+        package var voidsPreviousPages = false
         package var next: Step
     }
 
@@ -46,9 +46,9 @@ package struct PageMachine: Sendable {
     package var first: Step { .ask(offset: base, limit: limit) }
 
     /// Takes a page; `total` is the server's count of all rows, where it told one.
-    package mutating func answered(_ rows: [(key: RowKey?, json: RawJSON)], total: Int?) -> Ruling {
+    package mutating func answered(_ rows: [(key: RowKey?, json: RawJSON)], total: Int?) -> Decision {
         if hasOverlap, rows.first.map({ !isLast($0) }) ?? true { return shifted() }
-        var ruling = Ruling(next: .finished(isComplete: false))
+        var decision = Decision(next: .finished(isComplete: false))
         var own: Set<RowKey> = []
         var comesAgain = false
         for (index, row) in rows.enumerated() where index > 0 || !hasOverlap {
@@ -59,7 +59,7 @@ package struct PageMachine: Sendable {
                 }
                 own.insert(key)
             }
-            ruling.taken.append(index)
+            decision.taken.append(index)
         }
         if comesAgain {
             // It stood before the shared row and now stands behind it: another has come to stand before it, unseen.
@@ -70,21 +70,21 @@ package struct PageMachine: Sendable {
         position += gained
         if let row = rows.last { last = row.json.keyed(row.key) }
         if isWhole(total) {
-            ruling.next = .finished(isComplete: !isDoubtful)
+            decision.next = .finished(isComplete: !isDoubtful)
         } else if gained == 0 {
-            ruling.next = .finished(isComplete: false)
-        } else if ruling.taken.isEmpty {
+            decision.next = .finished(isComplete: false)
+        } else if decision.taken.isEmpty {
             // The server gives the same rows again.
             return shifted()
         } else {
             hasOverlap = true
-            ruling.next = .ask(offset: base + position - 1, limit: limit.map { $0 - position + 1 })
+            decision.next = .ask(offset: base + position - 1, limit: limit.map { $0 - position + 1 })
         }
-        return ruling
+        return decision
     }
 
     /// The server says that the page begins behind the last row.
-    package mutating func rangeRefused() -> Ruling { shifted() }
+    package mutating func rangeRejected() -> Decision { shifted() }
 
     private func isLast(_ row: (key: RowKey?, json: RawJSON)) -> Bool { last == row.json.keyed(row.key) }
 
@@ -94,14 +94,14 @@ package struct PageMachine: Sendable {
         return false
     }
 
-    private mutating func shifted() -> Ruling {
-        guard restarts < Self.restartLimit else { return Ruling(next: .finished(isComplete: false)) }
+    private mutating func shifted() -> Decision {
+        guard restarts < Self.restartLimit else { return Decision(next: .finished(isComplete: false)) }
         restarts += 1
         position = 0
         hasOverlap = false
         last = nil
         seen = []
-        return Ruling(voidsFormerPages: true, next: first)
+        return Decision(voidsPreviousPages: true, next: first)
     }
 }
 

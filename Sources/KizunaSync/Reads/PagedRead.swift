@@ -19,22 +19,22 @@ struct PagedRead {
     let keyColumns: [String]
     let gateway: Gateway
 
-    func rows(as credentials: OwnerMachine.Credentials) async throws -> AnswerRows {
+    func rows(as credentials: OwnerMachine.Credentials) async throws -> ResponseRows {
         var machine = PageMachine(offset: request.offset, limit: request.limit)
         var step = machine.first
         var pulled: [RawJSON] = []
         while true {
             switch step {
             case .finished(let isComplete):
-                return try AnswerRows(
+                return try ResponseRows(
                     joined: pulled, isComplete: isComplete, table: request.table, keyColumns: keyColumns)
             case .ask(let offset, let limit):
                 let page = try await page(offset, limit, credentials)
-                let ruling =
-                    page.map { machine.answered($0.rows, total: $0.total) } ?? machine.rangeRefused()
-                if ruling.voidsFormerPages { pulled = [] }
-                if let page { pulled += ruling.taken.map { page.rows[$0].json } }
-                step = ruling.next
+                let decision =
+                    page.map { machine.answered($0.rows, total: $0.total) } ?? machine.rangeRejected()
+                if decision.voidsPreviousPages { pulled = [] }
+                if let page { pulled += decision.taken.map { page.rows[$0].json } }
+                step = decision.next
             }
         }
     }
@@ -52,8 +52,8 @@ struct PagedRead {
         if let limit { page.set("limit", to: String(limit)) }
         do {
             let response = try await gateway.read(page, as: credentials)
-            let answer = try AnswerRows(response, to: page, keyColumns: keyColumns)
-            return (answer.rows.map { ($0.key, RawJSON(unchecked: Array(answer.body[$0.range]))) }, answer.total)
+            let parsed = try ResponseRows(response, to: page, keyColumns: keyColumns)
+            return (parsed.rows.map { ($0.key, RawJSON(unchecked: Array(parsed.body[$0.range]))) }, parsed.total)
         } catch let failure as Gateway.ReadFailure where failure.error.server?.status == 416 {
             return nil
         }

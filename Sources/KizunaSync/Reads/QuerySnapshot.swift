@@ -26,7 +26,7 @@ public struct QuerySnapshot<Value: Sendable>: Sendable {
     private let shown: ShownRows
 
     /// How each row of `result` stands, in the same order, so that a list needs no second stream to mark its rows.
-    public var rows: [QueryRow] { shown.map(QueryRow.init) }
+    public var rowStates: [QueryRow] { shown.map(QueryRow.init) }
 
     package init(
         result: Value?, isFromCache: Bool, fetchedAt: Date?, hasPendingMutations: Bool, refresh: RefreshState,
@@ -52,7 +52,7 @@ public struct QueryRow: Sendable, Equatable {
         /// A queued write made or changed it.
         case pending
         /// A write to it was refused and waits for a decision under this id.
-        case refused(mutationID: String)
+        case rejected(mutationID: String)
     }
 
     /// The row's primary key as text; nil where the columns asked for do not hold it.
@@ -60,9 +60,9 @@ public struct QueryRow: Sendable, Equatable {
     /// How it stands.
     public let state: State
 
-    init(_ row: ListFold.Row) {
+    init(_ row: OverlayFold.Row) {
         id = row.key?.text
-        state = row.isPending ? .pending : row.refusedID.map { .refused(mutationID: $0) } ?? .confirmed
+        state = row.isPending ? .pending : row.rejectedID.map { .rejected(mutationID: $0) } ?? .confirmed
     }
 }
 
@@ -77,7 +77,7 @@ package struct RawSnapshot: Sendable, Equatable {
     package var refresh: RefreshState
     package var isComplete: Bool
     /// The answer of a request whose shape is not rows.
-    package var answer: ShapedAnswer?
+    package var response: ShapedResponse?
     package var count: Int?
 
     package init(
@@ -94,7 +94,7 @@ package struct RawSnapshot: Sendable, Equatable {
 }
 
 /// An answer the cache cannot hold.
-package enum ShapedAnswer: Sendable, Equatable {
+package enum ShapedResponse: Sendable, Equatable {
     /// One JSON value of any kind.
     case json(RawJSON)
     case text([UInt8])

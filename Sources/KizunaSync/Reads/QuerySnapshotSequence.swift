@@ -39,7 +39,7 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
             let engine: Engine
             let read: LiveReadRunner
             let id: Int
-            let mailbox: LatestMailbox<RawSnapshot>
+            let channel: LatestValueChannel<RawSnapshot>
             let decoder: SnapshotDecoder<Value>
         }
 
@@ -72,7 +72,7 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
                     let engine = try client.engine()
                     guard request.isCacheable else {
                         phase = .ended
-                        return try await answer(engine)
+                        return try await response(engine)
                     }
                     let running = try start(engine)
                     phase = .running(running)
@@ -85,7 +85,7 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         private func next(_ running: Running) async throws -> QuerySnapshot<Value>? {
-            guard let snapshot = try await running.mailbox.next() else {
+            guard let snapshot = try await running.channel.next() else {
                 leave()
                 return nil
             }
@@ -93,7 +93,7 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         /// The server's answer of a shape the store cannot hold; nil when the client closed meanwhile.
-        private func answer(_ engine: Engine) async throws -> QuerySnapshot<Value>? {
+        private func response(_ engine: Engine) async throws -> QuerySnapshot<Value>? {
             do {
                 // As a one-shot read of it, also when the client closes meanwhile.
                 let snapshot = try await engine.readOnce(
@@ -105,9 +105,9 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         private func start(_ engine: Engine) throws -> Running {
-            let (read, id, mailbox) = try engine.joinRead(request, strategy: readStrategy)
+            let (read, id, channel) = try engine.joinRead(request, strategy: readStrategy)
             return Running(
-                engine: engine, read: read, id: id, mailbox: mailbox,
+                engine: engine, read: read, id: id, channel: channel,
                 decoder: SnapshotDecoder(
                     table: request.table, log: engine.environment.log, shared: engine.decodedRows))
         }

@@ -6,22 +6,22 @@ package import KizunaStore
 package protocol ReadContext: AnyObject, Sendable {
     var environment: SyncEnvironment { get }
     var gateway: Gateway { get }
-    var ticks: TickSource { get }
+    var logicalClock: LogicalClock { get }
     var trust: ResponseTrust { get }
-    func tables(_ table: TableID) -> TableFacts
+    func tables(_ table: TableID) -> TableSchema
     /// With what a request of this generation may go out now.
     func credentials(generation: Int) -> OwnerMachine.Credentials
     /// The server did not accept this token.
     func tokenRejected(_ token: String)
     /// A list was stored, so that others may have to go.
-    func listStored(in handle: VaultHandle) async
+    func listStored(in handle: OwnerStoreHandle) async
 }
 
 /// What the configuration says of one table.
-package struct TableFacts: Sendable {
+package struct TableSchema: Sendable {
     package let keyColumns: [String]
     package let types: TableTypes
-    package let mintsKeys: Bool
+    package let generatesKeys: Bool
     /// Foreign keys: column, and the table whose key it holds.
     package let references: [String: TableID]
     package let completeness: KizunaCompleteness
@@ -29,7 +29,7 @@ package struct TableFacts: Sendable {
     package let isDeclared: Bool
 
     package init(
-        keyColumns: [String] = ["id"], types: TableTypes = TableTypes(), mintsKeys: Bool = true,
+        keyColumns: [String] = ["id"], types: TableTypes = TableTypes(), generatesKeys: Bool = true,
         references: [String: TableID] = [:], completeness: KizunaCompleteness = .asAnswered,
         isDeclared: Bool = false
     ) {
@@ -37,7 +37,7 @@ package struct TableFacts: Sendable {
         self.completeness = completeness
         self.keyColumns = keyColumns
         self.types = types
-        self.mintsKeys = mintsKeys
+        self.generatesKeys = generatesKeys
         self.references = references
     }
 }
@@ -56,7 +56,7 @@ public enum ResponseTrust: Sendable, Hashable {
 
 extension TableRequest {
     /// The request's parameters as the store keeps them, enough to make the request again.
-    package var parameters: [QueueEntry.Filter] {
+    package var parameters: [QueuedMutation.Filter] {
         items.stored
     }
 
@@ -72,10 +72,10 @@ extension TableRequest {
 
 extension [QueryItem] {
     /// The parameters as the store keeps them.
-    package var stored: [QueueEntry.Filter] { map { QueueEntry.Filter(name: $0.name, value: $0.value) } }
+    package var stored: [QueuedMutation.Filter] { map { QueuedMutation.Filter(name: $0.name, value: $0.value) } }
 }
 
-extension [QueueEntry.Filter] {
+extension [QueuedMutation.Filter] {
     /// Stored parameters in the words of the request language.
     package var items: [QueryItem] { map { QueryItem($0.name, $0.value) } }
 }

@@ -7,7 +7,7 @@ package enum ReadExchange {
     package enum Outcome: Sendable {
         case stored
         /// The table changed after the question left: ask again.
-        case refused
+        case rejected
         /// Local data was cleared after the question left: not to be asked again by this read.
         case outdated
         /// The session is no longer settled; nothing was sent.
@@ -16,43 +16,43 @@ package enum ReadExchange {
         case untrusted
     }
 
-    /// Asks the server and stores the answer. `noteTick` is told the question's tick before it leaves; a gateway other
+    /// Asks the server and stores the answer. `recordTick` is told the question's tick before it leaves; a gateway other
     /// than the context's repeats differently.
     package static func run(
-        _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: VaultHandle,
-        gateway: Gateway? = nil, noteTick: (Tick) -> Void
+        _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: OwnerStoreHandle,
+        gateway: Gateway? = nil, recordTick: (LogicalTime) -> Void
     ) async throws -> Outcome {
         let credentials = context.credentials(generation: handle.generation)
         guard credentials.isSettled else { return .unsettled }
         let table = TableID(schema: request.schema, name: request.table)
-        let facts = context.tables(table)
+        let schema = context.tables(table)
         let gateway = gateway ?? context.gateway
         let embedded = EmbeddedTables(request) { [context] in context.tables($0) }
-        let askedAt = context.ticks.next()
+        let askedAt = context.logicalClock.next()
         let askedSinceBoot = context.environment.host.sinceBoot()
-        noteTick(askedAt)
-        let answer: AnswerRows
-        switch facts.completeness {
+        recordTick(askedAt)
+        let parsed: ResponseRows
+        switch schema.completeness {
         case .asAnswered:
             let response = try await gateway.read(request, as: credentials)
-            answer = try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
+            parsed = try ResponseRows(response, to: request, keyColumns: schema.keyColumns)
         case .pagesUntilComplete:
-            answer = try await PagedRead(request: request, keyColumns: facts.keyColumns, gateway: gateway)
+            parsed = try await PagedRead(request: request, keyColumns: schema.keyColumns, gateway: gateway)
                 .rows(as: credentials)
         }
-        if answer.rows.isEmpty, context.trust == .authenticatedSessionOnly, credentials == .anonymous {
+        if parsed.rows.isEmpty, context.trust == .authenticatedSessionOnly, credentials == .anonymous {
             return .untrusted
         }
         try Task.checkCancellation()
-        let outcome = try await handle.vault.store(
-            ListAnswer(
+        let outcome = try await handle.store.store(
+            CachedQueryResponse(
                 cacheKey: cacheKey, table: table, mayShow: embedded.mayShow, parameters: request.parameters,
-                body: answer.body, rows: answer.rows, isComplete: answer.isComplete,
+                body: parsed.body, rows: parsed.rows, isComplete: parsed.isComplete,
                 hasPlainColumns: request.hasPlainColumns, askedAt: askedAt, askedSinceBoot: askedSinceBoot,
                 fetchedAt: context.environment.wallClock()))
         return switch outcome {
         case .stored, .superseded: .stored
-        case .olderThanTable: .refused
+        case .olderThanTable: .rejected
         case .olderThanClear: .outdated
         }
     }

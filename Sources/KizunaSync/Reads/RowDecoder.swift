@@ -61,8 +61,8 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
     func decode(_ snapshot: RawSnapshot) throws(SyncError) -> QuerySnapshot<Value> {
         var shown = snapshot.rows ?? []
         let result: Value?
-        if let answer = snapshot.answer {
-            result = try value(answer)
+        if let response = snapshot.response {
+            result = try value(response)
         } else {
             result = try snapshot.rows == nil ? nil : value(&shown)
         }
@@ -72,8 +72,8 @@ final class SnapshotDecoder<Value: Decodable & Sendable> {
             isComplete: snapshot.isComplete, count: snapshot.count, shown: shown)
     }
 
-    private func value(_ answer: ShapedAnswer) throws(SyncError) -> Value? {
-        switch answer {
+    private func value(_ response: ShapedResponse) throws(SyncError) -> Value? {
+        switch response {
         case .nothing: return nil
         case .json(let json): return try decoder.decode(Value.self, from: json, table: table)
         case .text(let bytes):

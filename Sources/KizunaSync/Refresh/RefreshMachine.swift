@@ -16,7 +16,7 @@ package import KizunaCore
 /// - R3: while the network is switched off, the session unsettled or the rows not loaded, no attempt starts.
 /// - R4: `stalled` is published at the fourth failure in a row, never while the network is known to be down, and its
 ///   cause stays until the state is left. Waiting for the network or the session is no failure and forgets the former.
-/// - R5: a refused answer is not a failure; after three refusals in a row the repeat waits 300 ms.
+/// - R5: a refused answer is not a failure; after three outdatedResponses in a row the repeat waits 300 ms.
 /// - R6: the first token the server does not accept is no failure, since a fresh one is asked for; a second in a row
 ///   is, and then a new session does not cut the wait short, so that two parties who disagree cannot spin.
 package struct RefreshMachine: Sendable {
@@ -28,11 +28,11 @@ package struct RefreshMachine: Sendable {
         case cleared
         /// Another owner's rows are read from now on; `needed` follows when they are loaded.
         case ownerChanged
-        case answerStored(attempt: Int)
+        case responseStored(attempt: Int)
         /// The answer was older than the table's last change.
-        case answerRefused(attempt: Int)
+        case responseRejected(attempt: Int)
         /// The answer was an empty one that is not trusted from an anonymous session.
-        case answerUntrusted(attempt: Int)
+        case responseUntrusted(attempt: Int)
         case failed(attempt: Int, failure: SyncError, retryAfter: Duration?)
         /// The server did not accept the session's token.
         case tokenRejected(attempt: Int, failure: SyncError)
@@ -81,7 +81,7 @@ package struct RefreshMachine: Sendable {
     private var isEnabled: Bool
     private var isSessionSettled: Bool
     private var failures = 0
-    private var refusals = 0
+    private var outdatedResponses = 0
     private var untrusted = 0
     private var rejections = 0
     private var awaitsRows = false
@@ -93,8 +93,8 @@ package struct RefreshMachine: Sendable {
     private var failuresUntilStalled: Int
 
     private static let schedule = RetrySchedule.refresh
-    private static let refusalsUntilPause = 3
-    private static let refusalPause = Duration.milliseconds(300)
+    private static let outdatedUntilPause = 3
+    private static let outdatedPause = Duration.milliseconds(300)
     /// A refresh is tried at most a minute apart, whatever the server asks for (seed "Refresh lifecycle").
     private static let longestRetryAfter = Duration.seconds(60)
 
@@ -148,20 +148,20 @@ package struct RefreshMachine: Sendable {
             resetCounts()
             awaitsRows = true
             hold(&effects)
-        case .answerStored(let attempt):
+        case .responseStored(let attempt):
             guard phase == .attempting(attempt) else { return [] }
             resetCounts()
             failuresUntilStalled = RetrySchedule.failuresUntilStalled
             phase = .idle
-        case .answerRefused(let attempt):
+        case .responseRejected(let attempt):
             guard phase == .attempting(attempt) else { return [] }
-            refusals += 1
-            if refusals % Self.refusalsUntilPause == 0 {
-                wait(Self.refusalPause, &effects)
+            outdatedResponses += 1
+            if outdatedResponses % Self.outdatedUntilPause == 0 {
+                wait(Self.outdatedPause, &effects)
             } else {
                 begin(&effects)
             }
-        case .answerUntrusted(let attempt):
+        case .responseUntrusted(let attempt):
             guard phase == .attempting(attempt) else { return [] }
             failures = 0
             stallCause = nil
@@ -169,14 +169,14 @@ package struct RefreshMachine: Sendable {
             wait(Self.schedule.wait(afterFailure: untrusted), &effects)
         case .failed(let attempt, let failure, let retryAfter):
             guard phase == .attempting(attempt) else { return [] }
-            noteFailure(failure)
+            recordFailure(failure)
             let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
             wait(max(Self.schedule.wait(afterFailure: failures), asked), &effects)
             isAskedToWait = asked > .zero
         case .tokenRejected(let attempt, let failure):
             guard phase == .attempting(attempt) else { return [] }
             let before = rejections
-            if before > 0 { noteFailure(failure) }
+            if before > 0 { recordFailure(failure) }
             rejections = before + 1
             wait(Self.schedule.wait(afterFailure: failures), &effects)
         case .timerFired(let timer):
@@ -273,8 +273,8 @@ package struct RefreshMachine: Sendable {
         }
     }
 
-    private mutating func noteFailure(_ failure: SyncError) {
-        refusals = 0
+    private mutating func recordFailure(_ failure: SyncError) {
+        outdatedResponses = 0
         untrusted = 0
         rejections = 0
         failures += 1
@@ -283,7 +283,7 @@ package struct RefreshMachine: Sendable {
 
     private mutating func resetCounts() {
         forgetFailures()
-        refusals = 0
+        outdatedResponses = 0
         untrusted = 0
         rejections = 0
     }

@@ -31,11 +31,11 @@ public final class KizunaSyncNotificationForegroundSource: KizunaSyncForegroundS
     public func stop() { replace(with: nil) }
 
     private func replace(with next: ObserverToken?) {
-        let former = token.withLock { token in
+        let previous = token.withLock { token in
             defer { token = next }
             return token
         }
-        if let former { NotificationCenter.default.removeObserver(former.object) }
+        if let previous { NotificationCenter.default.removeObserver(previous.object) }
     }
 }
 

@@ -9,7 +9,7 @@ package struct SchedulerAssignments: Sendable {
 
         func outcome() async -> SchedulerMachine.SessionOutcome {
             switch self {
-            case .plain(let refresh): await refresh() ? .ready : .refused
+            case .plain(let refresh): await refresh() ? .ready : .rejected
             case .detailed(let refresh):
                 switch await refresh() {
                 case .ready: .ready

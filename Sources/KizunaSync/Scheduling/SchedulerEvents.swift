@@ -22,7 +22,7 @@ extension SchedulerMachine {
     package enum SessionOutcome: Sendable, Equatable {
         case ready
         /// There was none to run with; nothing is known of why.
-        case refused
+        case rejected
         case signedOut
         case failed(SchedulerFailure)
     }
@@ -49,7 +49,7 @@ extension SchedulerMachine {
         case foregrounded(source: Int)
         case doorbellRang(source: Int)
         case subscribed(source: Int)
-        case subscriptionRefused(source: Int, SchedulerFailure)
+        case subscriptionRejected(source: Int, SchedulerFailure)
         case queueDepthChanged(source: Int, Int)
         /// The depth when the subscription began, which is no news of a write.
         case queueDepthRead(source: Int, Int)

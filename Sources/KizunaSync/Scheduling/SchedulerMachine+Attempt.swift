@@ -50,6 +50,6 @@ extension SchedulerMachine {
         case none
         case pending(Int)
         case active(Int)
-        case refused
+        case rejected
     }
 }

@@ -32,7 +32,7 @@ package struct SchedulerMachine: Sendable {
     private var trailing: Urgency?
     private var trailingWaiters: [Int] = []
     /// Whether somebody asked for what others changed, and no run that succeeded has brought it since.
-    private var owesReads = false
+    private var needsPull = false
     private var holdTimer: Int?
     private var heldUntil = MonotonicInstant.zero
     private var windowTimer: Int?
@@ -48,7 +48,7 @@ package struct SchedulerMachine: Sendable {
     private var foregroundSource: Int?
     private var realtimeSource: Int?
     private var subscription = Subscription.none
-    private var hasReportedRefusal = false
+    private var hasReportedRejection = false
 
     private var streak = 0
     private var failuresSinceSuccess = 0
@@ -112,7 +112,7 @@ package struct SchedulerMachine: Sendable {
             if source == foregroundSource { wake(.foreground) }
         case .doorbellRang(let source):
             if source == realtimeSource { wake(.doorbell, .gentle) }
-        case .subscribed, .subscriptionRefused, .queueDepthChanged, .queueDepthRead, .engineReplaced,
+        case .subscribed, .subscriptionRejected, .queueDepthChanged, .queueDepthRead, .engineReplaced,
             .clientClosed:
             handleClient(event)
         case .sessionRefreshed(let id, let outcome):
@@ -156,7 +156,7 @@ extension SchedulerMachine {
     private mutating func start() {
         guard !isRunning else { return }
         isRunning = true
-        hasReportedRefusal = false
+        hasReportedRejection = false
         arm()
         if settings.monitorsPath { armPath() }
         if settings.hasForegroundSource {
@@ -232,11 +232,11 @@ extension SchedulerMachine {
             } else if subscription != .active(source) {
                 effects.append(.unsubscribe(source: source))
             }
-        case .subscriptionRefused(let source, let failure):
+        case .subscriptionRejected(let source, let failure):
             guard subscription == .pending(source) else { return }
-            subscription = .refused
-            if !hasReportedRefusal { effects.append(.report(failure)) }
-            hasReportedRefusal = true
+            subscription = .rejected
+            if !hasReportedRejection { effects.append(.report(failure)) }
+            hasReportedRejection = true
         case .queueDepthChanged(let source, let depth):
             guard isCurrent(source) else { return }
             depthChanged(to: depth)
@@ -250,7 +250,7 @@ extension SchedulerMachine {
             guard isCurrent(source) else { return }
             unsubscribe()
             // The next run looks whether there is a client again.
-            subscription = .refused
+            subscription = .rejected
         default: break
         }
     }
@@ -290,7 +290,7 @@ extension SchedulerMachine {
     private mutating func wake(_ reason: KizunaSyncScheduler.WakeReason, _ urgency: Urgency? = nil) {
         guard reason != .poll else { return poll() }
         let urgency = urgency ?? self.urgency(of: reason)
-        if urgency != .paced { forgive() }
+        if urgency != .paced { resetBackoff() }
         request(urgency, asksReads: reason != .localWrite)
     }
 
@@ -306,7 +306,7 @@ extension SchedulerMachine {
     }
 
     /// What any wake but a poll does first: the streak and its marks go, and the timer starts anew at the base interval.
-    private mutating func forgive() {
+    private mutating func resetBackoff() {
         var isChanged = streak > 0 || lastFailure != nil || isSignedOut
         streak = 0
         lastFailure = nil
@@ -322,7 +322,7 @@ extension SchedulerMachine {
 
     private mutating func request(_ urgency: Urgency, asksReads: Bool = true) {
         guard isGateOpen else { return }
-        owesReads = owesReads || asksReads
+        needsPull = needsPull || asksReads
         guard attempt == nil else {
             if urgency.rawValue > trailing?.rawValue ?? -1 { trailing = urgency }
             return
@@ -335,7 +335,7 @@ extension SchedulerMachine {
     }
 
     private mutating func awaitRun(_ waiter: Int) {
-        forgive()
+        resetBackoff()
         guard isGateOpen else { return resolve([waiter], false) }
         trailingWaiters.append(waiter)
         request(.urgent)
@@ -353,7 +353,7 @@ extension SchedulerMachine {
         guard attempt?.isStalled == false else { return }
         attempt?.isStalled = true
         streak += 1
-        owesReads = true
+        needsPull = true
         if trailing != .urgent { trailing = .prompt }
         arm()
     }
@@ -364,14 +364,14 @@ extension SchedulerMachine {
 
     private var pathFloor: MonotonicInstant? {
         guard pathWakes.count == SchedulerWaits.pathWakesAtOnce, let first = pathWakes.first else { return nil }
-        return first + SchedulerWaits.pathWindow(failures: vainRuns)
+        return first + SchedulerWaits.pathWindow(failures: unsuccessfulRuns)
     }
 
-    private var vainRuns: Int { failuresSinceSuccess + skipsSinceSuccess }
+    private var unsuccessfulRuns: Int { failuresSinceSuccess + skipsSinceSuccess }
 
     /// When a run of this urgency may start; nil where nothing holds it.
     private func floor(of urgency: Urgency) -> MonotonicInstant? {
-        let failed = lastAttemptEnd.map { $0 + SchedulerWaits.floor(failures: vainRuns) }
+        let failed = lastAttemptEnd.map { $0 + SchedulerWaits.floor(failures: unsuccessfulRuns) }
         switch urgency {
         case .urgent: return nil
         case .prompt: return retryFloor
@@ -440,9 +440,9 @@ extension SchedulerMachine {
 extension SchedulerMachine {
     private mutating func begin() {
         cancel(\.holdTimer)
-        if isRunning, subscription == .refused { subscribe() }
-        var begun = Attempt(id: nextID(), startedAt: now, asksReads: owesReads, waiters: trailingWaiters)
-        owesReads = false
+        if isRunning, subscription == .rejected { subscribe() }
+        var begun = Attempt(id: nextID(), startedAt: now, asksReads: needsPull, waiters: trailingWaiters)
+        needsPull = false
         trailingWaiters = []
         begun.stallTimer = startTimer(after: stallAge)
         begun.deadlineTimer = startTimer(after: SchedulerWaits.deadline(settings.runDeadline))
@@ -462,7 +462,7 @@ extension SchedulerMachine {
             attempt?.step = .syncing
             effects.append(.sync(attempt: current.id, asksReads: current.asksReads))
             return
-        case .refused: needsSession = true
+        case .rejected: needsSession = true
         case .signedOut:
             needsSession = true
             isSignedOut = true
@@ -539,7 +539,7 @@ extension SchedulerMachine {
         attempt = nil
         cancel(ended.stallTimer)
         cancel(ended.deadlineTimer)
-        if ended.outcome != .succeeded, ended.asksReads { owesReads = true }
+        if ended.outcome != .succeeded, ended.asksReads { needsPull = true }
         let before = (streak, failuresSinceSuccess)
         switch ended.outcome {
         case .calledOff: break

@@ -43,8 +43,8 @@ package final class SchedulerRunner: Sendable {
     private let ports: Ports
     package let environment: SyncEnvironment
     private let state: Mutex<State>
-    private let effects = SerialWork()
-    private let deliveries = SerialWork()
+    private let effects = SerialQueue()
+    private let deliveries = SerialQueue()
 
     package init(
         _ settings: SchedulerMachine.Settings, ports: Ports, assigned: SchedulerAssignments,
@@ -142,15 +142,15 @@ package final class SchedulerRunner: Sendable {
     }
 
     private func untilOnline(within limit: Duration) async {
-        let mailbox = LatestMailbox<KizunaSyncHealth>()
-        let id = addListener { mailbox.put($0) }
-        let timer = environment.clock.schedule(after: limit) { mailbox.finish() }
+        let channel = LatestValueChannel<KizunaSyncHealth>()
+        let id = addListener { channel.put($0) }
+        let timer = environment.clock.schedule(after: limit) { channel.finish() }
         defer {
             timer.cancel()
             removeListener(id)
         }
         do {
-            while let health = try await mailbox.next(), health.phase == .offline {}
+            while let health = try await channel.next(), health.phase == .offline {}
         } catch {
             // Cancelled: the caller looks.
         }
@@ -277,7 +277,7 @@ package final class SchedulerRunner: Sendable {
                 step(.subscribed(source: source))
                 step(.queueDepthRead(source: source, try await ports.client.outboxDepth()))
             } catch {
-                step(.subscriptionRefused(source: source, SchedulerFailure(error)))
+                step(.subscriptionRejected(source: source, SchedulerFailure(error)))
             }
         }
     }

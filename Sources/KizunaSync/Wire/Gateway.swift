@@ -148,7 +148,7 @@ extension SyncError {
 extension SyncEnvironment {
     /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
     package func sleep(_ delay: Duration) async throws {
-        let gate = Gate()
+        let gate = AsyncGate()
         let ticket = clock.schedule(after: delay) { gate.open() }
         defer { ticket.cancel() }
         try await withTaskCancellationHandler {

@@ -27,16 +27,16 @@ extension Engine {
 
     /// Queues an update or delete.
     package func enqueue(
-        _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem]
+        _ operation: QueuedMutation.Operation, on table: TableID, filters: [QueryItem]
     ) async throws -> WriteReceipt {
         try await enqueue([try entry(operation, on: table, filters: filters)])
     }
 
     /// Queues entries in one transaction.
-    package func enqueue(_ entries: [QueueEntry]) async throws -> WriteReceipt {
+    package func enqueue(_ entries: [QueuedMutation]) async throws -> WriteReceipt {
         let handle = try await handle()
         do {
-            _ = try await handle.vault.enqueue(entries, limit: configuration.limits.pendingMutations)
+            _ = try await handle.store.enqueue(entries, limit: configuration.limits.pendingMutations)
             return WriteReceipt(engine: self, entries: entries)
         } catch {
             // It must not go to whoever signed in instead.
@@ -49,23 +49,23 @@ extension Engine {
     /// The entries of rows to add, one a row, so that each row gets a verdict of its own.
     package func entries(
         inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule?, group: String? = nil
-    ) throws(SyncError) -> [QueueEntry] {
-        var entries: [QueueEntry] = []
+    ) throws(SyncError) -> [QueuedMutation] {
+        var entries: [QueuedMutation] = []
         for row in rows { entries.append(try entry(inserting: row, into: table, upsert: upsert, group: group)) }
         return entries
     }
 
     /// The entry of an update or delete.
     package func entry(
-        _ operation: QueueEntry.Operation, on table: TableID, filters: [QueryItem], group: String? = nil
-    ) throws(SyncError) -> QueueEntry {
+        _ operation: QueuedMutation.Operation, on table: TableID, filters: [QueryItem], group: String? = nil
+    ) throws(SyncError) -> QueuedMutation {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
         let condition = FilterExpression(filters: filters)
-        let facts = tables(table)
-        let keyColumns = facts.keyColumns
-        let keys = condition.pinnedKeys(keyColumns: keyColumns, types: facts.types) ?? []
-        var entry = QueueEntry(
-            id: mintedID(), table: table, operation: operation, rowKeys: keys, group: group,
+        let schema = tables(table)
+        let keyColumns = schema.keyColumns
+        let keys = condition.pinnedKeys(keyColumns: keyColumns, types: schema.types) ?? []
+        var entry = QueuedMutation(
+            id: generatedID(), table: table, operation: operation, rowKeys: keys, group: group,
             createdAt: environment.wallClock())
         entry.isCompactable =
             configuration.compactsUnsentWrites && group == nil && filters.count == keyColumns.count
@@ -76,21 +76,21 @@ extension Engine {
 
     private func entry(
         inserting row: RawJSON, into table: TableID, upsert: UpsertRule?, group: String?
-    ) throws(SyncError) -> QueueEntry {
+    ) throws(SyncError) -> QueuedMutation {
         try ensureFits(row, table)
-        let facts = tables(table)
+        let schema = tables(table)
         var row = row
-        var isMinted = false
-        if let column = facts.keyColumns.first, facts.keyColumns.count == 1, facts.mintsKeys,
+        var isGenerated = false
+        if let column = schema.keyColumns.first, schema.keyColumns.count == 1, schema.generatesKeys,
             row.member(column).map(\.isNull) ?? true,
             upsert?.onConflict.isEmpty ?? true
-                || upsert?.onConflict == facts.keyColumns
+                || upsert?.onConflict == schema.keyColumns
         {
-            row = row.merging([.init(name: column, value: RawJSON(string: mintedID()))])
-            isMinted = true
+            row = row.merging([.init(name: column, value: RawJSON(string: generatedID()))])
+            isGenerated = true
         }
-        let keys = row.rowKey(columns: facts.keyColumns).map { [$0] } ?? []
-        let operation: QueueEntry.Operation
+        let keys = row.rowKey(columns: schema.keyColumns).map { [$0] } ?? []
+        let operation: QueuedMutation.Operation
         if let upsert {
             guard upsert.onConflict.allSatisfy({ row.member($0) != nil }) else {
                 throw SyncError(
@@ -100,13 +100,14 @@ extension Engine {
         } else {
             operation = .insert(row: row)
         }
-        return QueueEntry(
-            id: mintedID(), table: table, operation: operation, rowKeys: keys, isKeyMinted: isMinted, group: group,
+        return QueuedMutation(
+            id: generatedID(), table: table, operation: operation, rowKeys: keys, hasGeneratedKey: isGenerated,
+            group: group,
             createdAt: environment.wallClock())
     }
 
     /// Refuses a write that has become too long.
-    func ensureFits(_ entry: QueueEntry) throws(SyncError) {
+    func ensureFits(_ entry: QueuedMutation) throws(SyncError) {
         switch entry.operation {
         case .insert(let row), .upsert(let row, _, _), .update(let row, _): try ensureFits(row, entry.table)
         case .delete: break
@@ -123,7 +124,7 @@ extension Engine {
     }
 
     /// A UUIDv7: it sorts by the time it was made, so new rows lie together in the server's index.
-    package func mintedID() -> String {
+    package func generatedID() -> String {
         UUIDv7.text(
             milliseconds: UInt64(max(0, environment.wallClock().timeIntervalSince1970 * 1000)),
             random: (environment.random(), environment.random()))

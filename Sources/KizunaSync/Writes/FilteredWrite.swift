@@ -35,7 +35,7 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
     }
 
     /// What is to be queued, or why it cannot be.
-    func checked() throws -> (operation: QueueEntry.Operation, table: TableID) {
+    func checked() throws -> (operation: QueuedMutation.Operation, table: TableID) {
         let filters = request.filters
         guard allowsEveryRow || !filters.isEmpty else {
             throw SyncError(

@@ -12,12 +12,12 @@ final class LeaseRenewal: Sendable {
         var hasEnded = false
     }
 
-    private let vault: Vault
+    private let store: OwnerStore
     private let environment: SyncEnvironment
     private let state = Mutex(State())
 
-    init(vault: Vault, environment: SyncEnvironment) {
-        self.vault = vault
+    init(store: OwnerStore, environment: SyncEnvironment) {
+        self.store = store
         self.environment = environment
     }
 
@@ -53,7 +53,7 @@ final class LeaseRenewal: Sendable {
     /// One timer runs at a time; sends that end before it fires cost nothing.
     private func schedule(_ state: inout State) {
         guard state.timer == nil, !state.hasEnded else { return }
-        state.timer = environment.clock.schedule(after: vault.leaseLength / 3) { [weak self] in self?.fired() }
+        state.timer = environment.clock.schedule(after: store.leaseLength / 3) { [weak self] in self?.fired() }
     }
 
     private func fired() {
@@ -64,7 +64,7 @@ final class LeaseRenewal: Sendable {
         guard isNeeded else { return }
         environment.spawn { [self] in
             do {
-                guard let until = try await vault.renewLease() else { return }
+                guard let until = try await store.renewLease() else { return }
                 state.withLock { state in
                     state.until = until
                     if state.requests > 0 { schedule(&state) }

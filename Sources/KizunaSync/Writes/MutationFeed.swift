@@ -5,9 +5,9 @@ internal import Synchronization
 /// Writes of the open vault, followed change by change: those of one table that wait, or those that were refused.
 package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
     /// Hands over what the vault holds, in line with its changes.
-    package typealias Load = @Sendable (Vault, @escaping @Sendable ([Entry]) -> Void) async throws -> Void
+    package typealias Load = @Sendable (OwnerStore, @escaping @Sendable ([Entry]) -> Void) async throws -> Void
     /// Takes a change in; false when it is about something else.
-    package typealias Follow = @Sendable (inout [Entry], VaultChange) -> Bool
+    package typealias Follow = @Sendable (inout [Entry], StoreChange) -> Bool
 
     private struct State {
         /// Handles of an older generation come too late.
@@ -17,7 +17,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
         var entries: [Entry] = []
     }
 
-    package let mailbox = LatestMailbox<[Shown]>()
+    package let channel = LatestValueChannel<[Shown]>()
     private let load: Load
     private let follow: Follow
     private let show: @Sendable (Entry) -> Shown
@@ -29,7 +29,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
         self.show = show
     }
 
-    package func vaultOpened(_ handle: VaultHandle, in environment: SyncEnvironment) {
+    package func storeOpened(_ handle: OwnerStoreHandle, in environment: SyncEnvironment) {
         let isNew = state.withLock { state in
             let isNewer = handle.generation > state.generation
             guard isNewer || (handle.generation == state.generation && !state.isOpen) else { return false }
@@ -39,7 +39,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
         guard isNew else { return }
         environment.spawn { [self] in
             do {
-                try await load(handle.vault) { [self] entries in
+                try await load(handle.store) { [self] entries in
                     put { state in
                         guard state.generation == handle.generation else { return false }
                         state.isLive = true
@@ -50,7 +50,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
             } catch {
                 // A vault that was left meanwhile is closed; the next one's writes follow.
                 guard state.withLock({ $0.generation == handle.generation }) else { return }
-                mailbox.finish(.failure(error))
+                channel.finish(.failure(error))
             }
         }
     }
@@ -64,29 +64,29 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange, generation: Int) {
+    package func storeChanged(_ change: StoreChange, generation: Int) {
         put { state in
             state.isLive && state.generation == generation && follow(&state.entries, change)
         }
     }
 
-    package func end() { mailbox.finish() }
+    package func end() { channel.finish() }
 
     /// The mailbox is filled under the lock, so that values keep the order of the changes.
     private func put(_ edit: (inout State) -> Bool) {
         state.withLock { state in
-            if edit(&state) { mailbox.put(state.entries.map(show)) }
+            if edit(&state) { channel.put(state.entries.map(show)) }
         }
     }
 }
 
 /// The waiting writes of one table.
-package typealias PendingFeed = MutationFeed<QueueEntry, PendingMutation>
+package typealias PendingFeed = MutationFeed<QueuedMutation, PendingMutation>
 
 extension PendingFeed {
     package convenience init(table: TableID, keyColumns: [String]) {
         self.init(
-            load: { vault, deliver in try await vault.deliverPending(of: table, deliver) },
+            load: { store, deliver in try await store.deliverPending(of: table, deliver) },
             follow: { entries, change in
                 guard change.queueTables.contains(table) else { return false }
                 let ended = Set(change.ended.map(\.id))
@@ -101,17 +101,17 @@ extension PendingFeed {
 }
 
 /// The refused writes of all tables.
-package typealias RefusalFeed = MutationFeed<RefusedEntry, RejectedMutation>
+package typealias RejectionFeed = MutationFeed<RejectedEntry, RejectedMutation>
 
-extension RefusalFeed {
+extension RejectionFeed {
     package convenience init() {
         self.init(
-            load: { vault, deliver in try await vault.deliverRefused(deliver) },
-            follow: { refused, change in
-                guard !change.refused.isEmpty || !change.unrefused.isEmpty else { return false }
-                let gone = Set(change.unrefused)
-                refused.removeAll { gone.contains($0.entry.id) }
-                refused += change.refused
+            load: { store, deliver in try await store.deliverRejected(deliver) },
+            follow: { rejected, change in
+                guard !change.rejected.isEmpty || !change.unrejected.isEmpty else { return false }
+                let gone = Set(change.unrejected)
+                rejected.removeAll { gone.contains($0.entry.id) }
+                rejected += change.rejected
                 return true
             }, show: { RejectedMutation($0) })
     }

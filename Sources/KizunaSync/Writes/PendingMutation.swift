@@ -31,7 +31,7 @@ public struct PendingMutation: Sendable, Identifiable, Equatable {
     /// A code for what went wrong the last time; never a value.
     public let lastError: String?
 
-    package init(_ entry: QueueEntry, keyColumns: [String] = []) {
+    package init(_ entry: QueuedMutation, keyColumns: [String] = []) {
         id = entry.id
         table = entry.table.name
         operation =

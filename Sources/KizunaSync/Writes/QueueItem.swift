@@ -29,7 +29,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package let group: String?
     /// Whether nobody else can have made a row of its key, so that a duplicate is its own earlier self: a proxy or a
     /// platform's HTTP may have repeated the request unasked.
-    package let isKeyMinted: Bool
+    package let hasGeneratedKey: Bool
     /// Whether sending it twice does no more than sending it once, or shows by a duplicate that it did.
     package let isRepeatable: Bool
     /// Whether an earlier request may have carried it to the server.
@@ -38,7 +38,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package init(
         id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?,
         mostShared: Int = .max, bytes: Int, creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil,
-        isKeyMinted: Bool = false,
+        hasGeneratedKey: Bool = false,
         isRepeatable: Bool = true, maybeSent: Bool = false
     ) {
         self.id = id
@@ -51,13 +51,13 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.creates = creates
         self.needs = needs
         self.group = group
-        self.isKeyMinted = isKeyMinted
+        self.hasGeneratedKey = hasGeneratedKey
         self.isRepeatable = isRepeatable
         self.maybeSent = maybeSent
     }
 
     /// Makes an item of a stored entry; `parents` are the rows of other tables it refers to by declared foreign keys.
-    package init(_ entry: QueueEntry, keyColumns: [String] = ["id"], parents: [Token] = []) {
+    package init(_ entry: QueuedMutation, keyColumns: [String] = ["id"], parents: [Token] = []) {
         var tokens = Set(parents)
         if let group = entry.group { tokens.insert(.group(group)) }
         if entry.rowKeys.isEmpty, !entry.isServerKeyedInsert { tokens.insert(.wholeTable(entry.table)) }
@@ -90,14 +90,14 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
             creates = Set(moves.values)
             needs = Set(entry.rowKeys)
             for key in moves.values { tokens.insert(.row(entry.table, key)) }
-        case .untold: tokens.insert(.wholeTable(entry.table))
+        case .unknown: tokens.insert(.wholeTable(entry.table))
         }
         self.init(
             id: entry.id, sequence: entry.sequence, table: entry.table, tokens: tokens,
             signature: entry.group == nil ? signature : nil, mostShared: creates.isEmpty ? Self.mostKeys : .max,
             bytes: bytes, creates: creates,
             needs: needs, group: entry.group,
-            isKeyMinted: entry.isKeyMinted, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
+            hasGeneratedKey: entry.hasGeneratedKey, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
     }
 
     /// A UUID takes 37 bytes of the URL, and a common proxy takes 4 KiB.
@@ -109,7 +109,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     }
 }
 
-extension QueueEntry {
+extension QueuedMutation {
     /// The key column and the key of an update or delete of one row, where it names it by nothing else and in letters,
     /// digits, `-` and `_`, so that it can stand in a list of keys.
     package func plainKeyFilter(keyColumns: [String]) -> (column: String, key: RowKey)? {

@@ -11,16 +11,16 @@ extension QueueMachine {
         /// The app took a write out, or local data was cleared.
         case withdrawn([String])
         /// The answer, or its absence, for a flight. `jitter` is a fraction of [0, 1).
-        case answered(flight: Int, AnswerVerdict, jitter: Double)
+        case answered(flight: Int, WriteOutcome, jitter: Double)
         /// No whole answer came; `wasHandled` is false when it is proved that the server did not handle it.
         case unanswered(flight: Int, mayHaveBeenHandled: Bool, reason: String, jitter: Double)
         /// The note that precedes a send could not be written; nothing was sent.
-        case notNoted(flight: Int, jitter: Double)
-        /// The turn was another process's: nothing is done about the flight, and its writes wait again. `elsewhere` is how
+        case notPersisted(flight: Int, jitter: Double)
+        /// The turn was another process's: nothing is done about the flight, and its writes wait again. `heldByOther` is how
         /// long that process has it at least, nil where nobody has and the flight was decided on old news.
-        case turnLost(flight: Int, wasSent: Bool, elsewhere: Duration?)
+        case leaseLost(flight: Int, wasSent: Bool, heldByOther: Duration?)
         /// Another process sends the queue, at least so long; nil where none does any more.
-        case drainedElsewhere(Duration?)
+        case leaseHeldByOther(Duration?)
         /// Which of a flight's writes the server already has.
         case verified(flight: Int, present: Set<String>)
         /// The verdict is on disk.
@@ -46,9 +46,9 @@ extension QueueMachine {
         /// Write down: accepted. `resent` tells those whose earlier send had no known outcome.
         case commitDelivered(flight: Int, ids: [String])
         /// Write down: refused, with those that depend on it.
-        case commitRefused(flight: Int, id: String, dependants: [String], ServerFailure)
+        case commitRejected(flight: Int, id: String, dependants: [String], ServerFailure)
         /// Write down that a send gave no verdict, and whether it may have been handled.
-        case noteFailure(ids: [String], maybeSent: [String: Bool], reason: String)
+        case recordFailure(ids: [String], maybeSent: [String: Bool], reason: String)
         case startTimer(timer: Int, after: Duration)
         case cancelTimer(timer: Int)
         /// Ask the session for a fresh token; once until it changes.

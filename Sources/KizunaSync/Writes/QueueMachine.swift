@@ -70,7 +70,7 @@ package struct QueueMachine: Sendable {
     private var isEnabled: Bool
     private var isSessionReady: Bool
     private var hasAskedSession = false
-    private var isDrainedElsewhere = false
+    private var isLeaseHeldByOther = false
     private var hasEnded = false
     private var published = QueueState.idle
     private var lastID = 0
@@ -104,24 +104,24 @@ package struct QueueMachine: Sendable {
         case .queued(let items): queued(items)
         case .rewritten(let item): rewrite(item)
         case .withdrawn(let ids): remove(ids)
-        case .answered(let flight, let verdict, let jitter): answered(flight, verdict, jitter, &effects)
+        case .answered(let flight, let outcome, let jitter): answered(flight, outcome, jitter, &effects)
         case .unanswered(let flight, let mayHaveBeenHandled, let reason, let jitter):
             guard isUndecided(flight) else { break }
             release(flight, mayHaveBeenHandled: mayHaveBeenHandled, reason: reason, &effects)
             backOff(nil, jitter, &effects)
-        case .notNoted(let flight, let jitter):
+        case .notPersisted(let flight, let jitter):
             guard isUndecided(flight) else { break }
             for (id, maybeSent) in flights.removeValue(forKey: flight)?.before ?? [:] {
                 tracked[id]?.state = .waiting
                 tracked[id]?.item.maybeSent = maybeSent
             }
             backOff(nil, jitter, &effects)
-        case .turnLost(let flight, let wasSent, let elsewhere):
+        case .leaseLost(let flight, let wasSent, let heldByOther):
             takeBack(flight, wasSent: wasSent)
-            if let elsewhere { waitForTurn(elsewhere, &effects) }
-        case .drainedElsewhere(let remaining?): waitForTurn(remaining, &effects)
-        case .drainedElsewhere(nil):
-            isDrainedElsewhere = false
+            if let heldByOther { waitForLease(heldByOther, &effects) }
+        case .leaseHeldByOther(let remaining?): waitForLease(remaining, &effects)
+        case .leaseHeldByOther(nil):
+            isLeaseHeldByOther = false
             cancelTimers(of: .turn, &effects)
         case .verified(let flight, let present): verified(flight, present, &effects)
         case .committed(let flight):
@@ -171,7 +171,7 @@ extension QueueMachine {
 
     private mutating func startWhatMayStart(_ effects: inout [Effect]) {
         stepsOfLastEvent = 0
-        guard isEnabled, isSessionReady, !isWaitingForAll, !isDrainedElsewhere, !order.isEmpty else { return }
+        guard isEnabled, isSessionReady, !isWaitingForAll, !isLeaseHeldByOther, !order.isEmpty else { return }
         guard isPathUp || failures > 0 else {
             // The monitor can be wrong: look anyway once in a while.
             if flights.isEmpty { startTimer(.everything, Self.blindProbe, &effects) }
@@ -271,10 +271,10 @@ extension QueueMachine {
 
 extension QueueMachine {
     private mutating func answered(
-        _ number: Int, _ verdict: AnswerVerdict, _ jitter: Double, _ effects: inout [Effect]
+        _ number: Int, _ outcome: WriteOutcome, _ jitter: Double, _ effects: inout [Effect]
     ) {
         guard let flight = flights[number], flight.outcome == nil else { return }
-        switch verdict {
+        switch outcome {
         case .delivered:
             failures = 0
             settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
@@ -310,21 +310,21 @@ extension QueueMachine {
             failures = 0
             settle(number, .commitDelivered(flight: number, ids: flight.ids), &effects)
         case .duplicate(let failure), .missingReference(let failure), .tooLarge(let failure),
-            .matchedNothing(let failure), .refused(let failure):
+            .matchedNothing(let failure), .rejected(let failure):
             failures = 0
-            if case .tooLarge = verdict { keepBelow(flight.ids) }
-            refused(number, flight, failure, &effects)
+            if case .tooLarge = outcome { keepBelow(flight.ids) }
+            rejected(number, flight, failure, &effects)
         }
     }
 
     /// A request of one write is refused for good; one of several is cut in halves until the guilty one stands alone.
-    private mutating func refused(
+    private mutating func rejected(
         _ number: Int, _ flight: Flight, _ failure: ServerFailure, _ effects: inout [Effect]
     ) {
         guard flight.ids.count > 1 else {
             let id = flight.ids[0]
-            let refusal = Effect.commitRefused(flight: number, id: id, dependants: dependants(of: id), failure)
-            return settle(number, refusal, &effects)
+            let rejection = Effect.commitRejected(flight: number, id: id, dependants: dependants(of: id), failure)
+            return settle(number, rejection, &effects)
         }
         halve(flight.ids)
         release(number, mayHaveBeenHandled: false, reason: "shared request refused", &effects)
@@ -337,7 +337,7 @@ extension QueueMachine {
         let most = flight.ids.compactMap { tracked[$0]?.unsettled }.max() ?? 0
         guard most < Self.unsettledLimit else {
             for id in flight.ids where flight.ids.count > 1 { tracked[id]?.unsettled = 0 }
-            return refused(number, flight, failure, &effects)
+            return rejected(number, flight, failure, &effects)
         }
         // A fault with an error code of the database's own was rolled back.
         let mayHaveBeenHandled = failure.status >= 500 && failure.code == nil
@@ -363,7 +363,7 @@ extension QueueMachine {
         }
         if !rest.isEmpty {
             effects.append(
-                .noteFailure(
+                .recordFailure(
                     ids: rest,
                     maybeSent: Dictionary(uniqueKeysWithValues: rest.map { ($0, flight.before[$0] ?? false) }),
                     reason: "touched no row"))
@@ -381,7 +381,7 @@ extension QueueMachine {
         guard let flight = flights[number], let failure = flight.duplicate, flight.outcome == nil else { return }
         let delivered = flight.ids.filter { present.contains($0) }
         let absent = flight.ids.filter { !present.contains($0) }
-        guard !delivered.isEmpty else { return refused(number, flight, failure, &effects) }
+        guard !delivered.isEmpty else { return rejected(number, flight, failure, &effects) }
         flights[number]?.ids = delivered
         // That it is not there says nothing of an earlier send that may still be on its way.
         let before = Dictionary(uniqueKeysWithValues: absent.map { ($0, flight.before[$0] ?? false) })
@@ -391,7 +391,7 @@ extension QueueMachine {
         }
         if !absent.isEmpty {
             halve(absent)
-            effects.append(.noteFailure(ids: absent, maybeSent: before, reason: "not on the server"))
+            effects.append(.recordFailure(ids: absent, maybeSent: before, reason: "not on the server"))
         }
         settle(number, .commitDelivered(flight: number, ids: delivered), &effects)
     }
@@ -400,9 +400,9 @@ extension QueueMachine {
     private mutating func giveUp(_ id: String, _ effects: inout [Effect]) {
         lastID += 1
         flights[lastID] = Flight(ids: [id], before: [id: true])
-        let refusal = Effect.commitRefused(
+        let rejection = Effect.commitRejected(
             flight: lastID, id: id, dependants: dependants(of: id), .outcomeUnknown)
-        settle(lastID, refusal, &effects)
+        settle(lastID, rejection, &effects)
     }
 
     /// The verdict is on disk. What came to depend on a refused write while it was being written down goes with it.
@@ -410,13 +410,13 @@ extension QueueMachine {
         guard flights[number]?.outcome != nil, let ended = flights.removeValue(forKey: number) else { return }
         let gone = endedIDs(ended)
         defer { queued(ended.requeued) }
-        guard case .commitRefused(_, let id, _, let failure) = ended.outcome else { return remove(gone) }
+        guard case .commitRejected(_, let id, _, let failure) = ended.outcome else { return remove(gone) }
         let late = dependants(of: id).filter { !gone.contains($0) }
         remove(gone)
         guard !late.isEmpty else { return }
         lastID += 1
         flights[lastID] = Flight(ids: late, before: maybeSent(late))
-        settle(lastID, .commitRefused(flight: lastID, id: id, dependants: late, failure), &effects)
+        settle(lastID, .commitRejected(flight: lastID, id: id, dependants: late, failure), &effects)
     }
 
     private mutating func settle(_ number: Int, _ outcome: Effect, _ effects: inout [Effect]) {
@@ -437,7 +437,7 @@ extension QueueMachine {
             tracked[id]?.item.maybeSent = maybeSent
             tracked[id]?.state = .waiting
         }
-        effects.append(.noteFailure(ids: flight.ids, maybeSent: known, reason: reason))
+        effects.append(.recordFailure(ids: flight.ids, maybeSent: known, reason: reason))
     }
 
     /// Puts a flight's items back in line without a word of it.
@@ -470,7 +470,7 @@ extension QueueMachine {
     }
 
     private func mayBeOurOwn(_ flight: Flight) -> Bool {
-        flight.ids.contains { flight.before[$0] == true || tracked[$0]?.item.isKeyMinted == true }
+        flight.ids.contains { flight.before[$0] == true || tracked[$0]?.item.hasGeneratedKey == true }
     }
 
     private func isBehindOthers(_ ids: [String]) -> Bool {
@@ -479,16 +479,16 @@ extension QueueMachine {
 
     /// What cannot succeed once this write is refused: later writes of a row it was to make, and the rest of its group.
     private func dependants(of id: String) -> [String] {
-        guard let refused = tracked[id]?.item, let at = order.position(of: id) else { return [] }
-        var lost = refused.creates
+        guard let rejected = tracked[id]?.item, let at = order.position(of: id) else { return [] }
+        var lost = rejected.creates
         var found: [String] = []
         for position in (at + 1)..<max(at + 1, order.end) {
             guard let later = order[position], let item = tracked[later]?.item else { continue }
-            let isOfGroup = refused.group != nil && item.group == refused.group
-            let isOfRow = item.table == refused.table && !item.needs.isEmpty && item.needs.isSubset(of: lost)
+            let isOfGroup = rejected.group != nil && item.group == rejected.group
+            let isOfRow = item.table == rejected.table && !item.needs.isEmpty && item.needs.isSubset(of: lost)
             guard isOfGroup || isOfRow else {
                 // It makes the row anew, so what follows needs this one instead.
-                if item.table == refused.table { lost.subtract(item.creates) }
+                if item.table == rejected.table { lost.subtract(item.creates) }
                 continue
             }
             found.append(later)
@@ -500,7 +500,7 @@ extension QueueMachine {
     private func endedIDs(_ flight: Flight) -> [String] {
         switch flight.outcome {
         case .commitDelivered(_, let ids): ids
-        case .commitRefused(_, let id, let dependants, _): [id] + dependants
+        case .commitRejected(_, let id, let dependants, _): [id] + dependants
         default: []
         }
     }
@@ -549,7 +549,7 @@ extension QueueMachine {
         case .item(let id): if tracked[id]?.state == .parked { tracked[id]?.state = .waiting }
         case .commit(let flight):
             if let outcome = flights[flight]?.outcome { effects.append(outcome) }
-        case .turn: isDrainedElsewhere = false
+        case .turn: isLeaseHeldByOther = false
         case nil: break
         }
     }
@@ -561,9 +561,9 @@ extension QueueMachine {
     }
 
     /// Another process's turn. Where one is waited for already, its end is when to look again.
-    private mutating func waitForTurn(_ remaining: Duration, _ effects: inout [Effect]) {
-        guard !isDrainedElsewhere else { return }
-        isDrainedElsewhere = true
+    private mutating func waitForLease(_ remaining: Duration, _ effects: inout [Effect]) {
+        guard !isLeaseHeldByOther else { return }
+        isLeaseHeldByOther = true
         startTimer(.turn, remaining, &effects)
     }
 
@@ -583,7 +583,7 @@ extension QueueMachine {
         let next: QueueState =
             if order.isEmpty { .idle } else if !isEnabled { .waitingForNetwork } else if !isSessionReady {
                 .waitingForSession
-            } else if !flights.isEmpty || isDrainedElsewhere { .draining } else if !isPathUp { .waitingForNetwork } else
+            } else if !flights.isEmpty || isLeaseHeldByOther { .draining } else if !isPathUp { .waitingForNetwork } else
             {
                 .retrying(failures: failures)
             }

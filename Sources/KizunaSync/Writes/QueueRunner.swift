@@ -11,45 +11,46 @@ package final class QueueRunner: Sendable {
     private struct State {
         var machine: QueueMachine
         var network: NetworkState
-        var outbox = Outbox<QueueMachine.Effect>()
+        var effectQueue = EffectQueue<QueueMachine.Effect>()
         /// Whether the writes found in the vault were taken up; changes before that are part of them.
         var hasStarted = false
         /// The last token the server did not accept for a write.
         var rejectedToken: String?
         /// Notes of failed sends that are being written down; a later send must not be noted before them.
-        var notes: [Gate] = []
+        var notes: [AsyncGate] = []
         var timers: [Int: TimerTicket] = [:]
         /// Work in progress, to be called off at the end.
         var sends: [Int: TaskTicket] = [:]
         var running: Set<Int> = []
         var lastRun = 0
         /// Rows that came back with an accepted flight, until they are written down.
-        var answers: [Int: FlightAnswer] = [:]
+        var responses: [Int: FlightResponse] = [:]
         /// Tables whose rows may be written but not read back: nothing is asked for in return.
-        var silentTables: Set<TableID> = []
+        var writeOnlyTables: Set<TableID> = []
         /// Those who follow what the queue is doing.
-        var watchers: [Int: LatestMailbox<QueueMachine.QueueState>] = [:]
+        var watchers: [Int: LatestValueChannel<QueueMachine.QueueState>] = [:]
         var lastWatcher = 0
         /// Until when the server asked to be left alone.
         var retryAt: MonotonicInstant?
     }
 
-    private let handle: VaultHandle
+    private let handle: OwnerStoreHandle
     private let context: any ReadContext
-    private let board: VerdictBoard
+    private let outcomes: MutationOutcomes
     private let lease: LeaseRenewal
     private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
     package init(
-        handle: VaultHandle, context: any ReadContext, board: VerdictBoard, network: NetworkState, isSessionReady: Bool,
+        handle: OwnerStoreHandle, context: any ReadContext, outcomes: MutationOutcomes, network: NetworkState,
+        isSessionReady: Bool,
         onState: @escaping @Sendable (QueueMachine.QueueState) -> Void = { _ in }
     ) {
         self.onState = onState
         self.handle = handle
         self.context = context
-        self.board = board
-        lease = LeaseRenewal(vault: handle.vault, environment: context.environment)
+        self.outcomes = outcomes
+        lease = LeaseRenewal(store: handle.store, environment: context.environment)
         state = Mutex(
             State(
                 machine: QueueMachine(
@@ -63,7 +64,7 @@ package final class QueueRunner: Sendable {
     package func start() {
         context.environment.spawn { [self] in
             do {
-                try await handle.vault.deliverPending { entries in
+                try await handle.store.deliverPending { entries in
                     state.withLock { $0.hasStarted = true }
                     step(.queued(entries.map(item)))
                 }
@@ -73,12 +74,12 @@ package final class QueueRunner: Sendable {
         }
     }
 
-    package func vaultChanged(_ change: VaultChange, generation: Int) {
+    package func storeChanged(_ change: StoreChange, generation: Int) {
         guard generation == handle.generation, state.withLock({ $0.hasStarted }) else { return }
         // Who sends comes first, so that nothing is begun in another process's turn.
         switch change.drainer {
-        case .other(let remaining): step(.drainedElsewhere(remaining))
-        case .nobodyElse: step(.drainedElsewhere(nil))
+        case .other(let remaining): step(.leaseHeldByOther(remaining))
+        case .nobodyElse: step(.leaseHeldByOther(nil))
         case nil: break
         }
         if change.isOthers {
@@ -88,12 +89,12 @@ package final class QueueRunner: Sendable {
         for entry in change.rewritten { step(.rewritten(item(entry))) }
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
         guard !change.isOthers else { return }
-        let refused = Set(change.refused.map(\.entry.id))
-        let withdrawn = change.ended.map(\.id).filter { !refused.contains($0) && !isSettling($0) }
+        let rejected = Set(change.rejected.map(\.entry.id))
+        let withdrawn = change.ended.map(\.id).filter { !rejected.contains($0) && !isSettling($0) }
         if !withdrawn.isEmpty {
             step(.withdrawn(withdrawn))
             let error = SyncError(.discarded, "The write was taken out of the queue before the server gave a verdict.")
-            for id in withdrawn { board.announce(.withdrawn(error), for: id) }
+            for id in withdrawn { outcomes.announce(.withdrawn(error), for: id) }
         }
     }
 
@@ -118,16 +119,16 @@ package final class QueueRunner: Sendable {
     /// Tries now whatever waits, and returns when nothing does; throws why not when it cannot go on at the moment. A server
     /// that asked to be left alone is left alone: then nothing is sent, and the error says for how long.
     package func drain() async throws {
-        let mailbox = LatestMailbox<QueueMachine.QueueState>()
+        let channel = LatestValueChannel<QueueMachine.QueueState>()
         let id = state.withLock { state in
             state.lastWatcher += 1
-            state.watchers[state.lastWatcher] = mailbox
+            state.watchers[state.lastWatcher] = channel
             return state.lastWatcher
         }
         defer { state.withLock { $0.watchers[id] = nil } }
         step(.hurried)
-        mailbox.put(state.withLock { $0.machine.state })
-        while let now = try await mailbox.next() {
+        channel.put(state.withLock { $0.machine.state })
+        while let now = try await channel.next() {
             switch now {
             case .idle: return
             case .draining: continue
@@ -158,7 +159,7 @@ package final class QueueRunner: Sendable {
         for send in sends { send.cancel() }
     }
 
-    private func item(_ entry: QueueEntry) -> QueueItem {
+    private func item(_ entry: QueuedMutation) -> QueueItem {
         let references = context.tables(entry.table).references
         var parents: [QueueItem.Token] = []
         switch entry.operation {
@@ -173,15 +174,15 @@ package final class QueueRunner: Sendable {
     }
 
     private func isSettling(_ id: String) -> Bool {
-        state.withLock { state in state.answers.values.contains { $0.settled.contains(id) } }
+        state.withLock { state in state.responses.values.contains { $0.settled.contains(id) } }
     }
 
     // MARK: - The step
 
     private func step(_ event: QueueMachine.Event) {
-        let isMine = state.withLock { $0.outbox.add($0.machine.handle(event)) }
+        let isMine = state.withLock { $0.effectQueue.add($0.machine.handle(event)) }
         guard isMine else { return }
-        while let effect = state.withLock({ $0.outbox.next() }) { perform(effect) }
+        while let effect = state.withLock({ $0.effectQueue.next() }) { perform(effect) }
     }
 
     private func perform(_ effect: QueueMachine.Effect) {
@@ -195,10 +196,10 @@ package final class QueueRunner: Sendable {
         case .verify(let flight, let ids, let duplicate):
             run { await self.verify(flight, ids, duplicate) }
         case .commitDelivered(let flight, let ids): run { await self.commitDelivered(flight, ids) }
-        case .commitRefused(let flight, let id, let dependants, let failure):
-            run { await self.commitRefused(flight, id, dependants, failure) }
-        case .noteFailure(let ids, let maybeSent, let reason):
-            let note = Gate()
+        case .commitRejected(let flight, let id, let dependants, let failure):
+            run { await self.commitRejected(flight, id, dependants, failure) }
+        case .recordFailure(let ids, let maybeSent, let reason):
+            let note = AsyncGate()
             let isResting = state.withLock { state in
                 state.notes.append(note)
                 return state.machine.isResting
@@ -209,7 +210,7 @@ package final class QueueRunner: Sendable {
                     state.withLock { $0.notes.removeAll { $0 === note } }
                 }
                 do {
-                    try await handle.vault.sendFailed(
+                    try await handle.store.sendFailed(
                         ids, maybeSent: maybeSent, error: reason, givingLeaseBack: isResting)
                 } catch {
                     // The stored note says "maybe sent", which is the careful reading; nothing is lost.
@@ -259,9 +260,9 @@ package final class QueueRunner: Sendable {
         }
     }
 
-    private func noteRetryAfter(_ verdict: AnswerVerdict) {
-        if verdict == .delivered { state.withLock { $0.retryAt = nil } }
-        guard case .unavailable(let asked?, _) = verdict else { return }
+    private func recordRetryAfter(_ outcome: WriteOutcome) {
+        if outcome == .delivered { state.withLock { $0.retryAt = nil } }
+        guard case .unavailable(let asked?, _) = outcome else { return }
         let until = context.environment.clock.now + RetryAfter.bounded(asked)
         state.withLock { $0.retryAt = max($0.retryAt ?? until, until) }
     }
@@ -287,57 +288,57 @@ package final class QueueRunner: Sendable {
 
 extension QueueRunner {
     private func send(_ flight: Int, _ ids: [String]) async {
-        let entries: [QueueEntry]
+        let entries: [QueuedMutation]
         do {
             let assumed = state.withLock { $0.machine.assumed(of: flight) }
-            switch try await handle.vault.beginSend(ids, assuming: assumed) {
+            switch try await handle.store.beginSend(ids, assuming: assumed) {
             case .noted(let noted, let until):
                 entries = noted
                 lease.began(until: until)
-            case .heldElsewhere(let remaining):
-                return step(.turnLost(flight: flight, wasSent: false, elsewhere: remaining))
+            case .heldByOther(let remaining):
+                return step(.leaseLost(flight: flight, wasSent: false, heldByOther: remaining))
             case .changed(let present):
                 let missing = Set(ids).subtracting(present.map(\.id))
                 if !missing.isEmpty { step(.withdrawn(missing.sorted())) }
                 for entry in present { step(.rewritten(item(entry))) }
-                return step(.turnLost(flight: flight, wasSent: false, elsewhere: nil))
+                return step(.leaseLost(flight: flight, wasSent: false, heldByOther: nil))
             }
         } catch {
             log(.warning, "A send could not be noted, so nothing was sent", error)
-            return step(.notNoted(flight: flight, jitter: jitter))
+            return step(.notPersisted(flight: flight, jitter: jitter))
         }
         defer { lease.ended() }
         guard entries.count == ids.count, let first = entries.first, WriteRequest.canShare(entries) else {
             // Withdrawn or rewritten meanwhile.
             return step(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "withdrawn", jitter: jitter))
         }
-        if entries.count > 1, first.isKeyed, state.withLock({ $0.silentTables.contains(first.table) }) {
+        if entries.count > 1, first.isKeyed, state.withLock({ $0.writeOnlyTables.contains(first.table) }) {
             return step(.answered(flight: flight, .oneByOne, jitter: jitter))
         }
         do {
             let credentials = context.credentials(generation: handle.generation)
             let (response, isSilent) = try await exchange(entries, table: first.table, as: credentials)
-            var verdict = AnswerVerdict.judge(
+            var outcome = WriteOutcome.judge(
                 status: response.status, failure: response.failure,
                 retryAfter: RetryAfter.duration(response.headers))
-            if verdict == .needsSession, case .token(let token) = credentials {
+            if outcome == .needsSession, case .token(let token) = credentials {
                 state.withLock { $0.rejectedToken = token }
             }
-            if verdict == .delivered {
+            if outcome == .delivered {
                 guard
-                    let answer = FlightAnswer(
+                    let parsed = FlightResponse(
                         entries, response, isSilent: isSilent, context.tables(first.table).keyColumns)
                 else { throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST") }
-                state.withLock { $0.answers[flight] = answer }
+                state.withLock { $0.responses[flight] = parsed }
                 if entries.count > 1, first.isKeyed {
-                    verdict = await judge(shared: entries, flight, answer)
-                } else if answer.touched == 0 || !answer.unmet.isEmpty {
-                    verdict = await judge(first, flight, answer, response.status)
+                    outcome = await judge(shared: entries, flight, parsed)
+                } else if parsed.touched == 0 || !parsed.notFound.isEmpty {
+                    outcome = await judge(first, flight, parsed, response.status)
                 }
             }
-            noteRetryAfter(verdict)
-            if verdict != .delivered { await fetchAgainWhatWasTakenOut(entries) }
-            step(.answered(flight: flight, verdict, jitter: jitter))
+            recordRetryAfter(outcome)
+            if outcome != .delivered { await fetchAgainWhatWasTakenOut(entries) }
+            step(.answered(flight: flight, outcome, jitter: jitter))
         } catch let failure as WireFailure {
             await fetchAgainWhatWasTakenOut(entries)
             step(
@@ -350,17 +351,17 @@ extension QueueRunner {
     }
 
     /// Nobody sends again what the app took out meanwhile, so nothing else tells of it when the server did it after all.
-    private func fetchAgainWhatWasTakenOut(_ entries: [QueueEntry]) async {
-        guard let left = try? await handle.vault.entries(entries.map(\.id)), left.count < entries.count else { return }
-        try? await handle.vault.markTableStale(entries[0].table)
+    private func fetchAgainWhatWasTakenOut(_ entries: [QueuedMutation]) async {
+        guard let left = try? await handle.store.entries(entries.map(\.id)), left.count < entries.count else { return }
+        try? await handle.store.markTableStale(entries[0].table)
     }
 
     /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
     private func exchange(
-        _ entries: [QueueEntry], table: TableID, as credentials: OwnerMachine.Credentials
+        _ entries: [QueuedMutation], table: TableID, as credentials: OwnerMachine.Credentials
     ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
-        let isSilent = state.withLock { $0.silentTables.contains(table) }
+        let isSilent = state.withLock { $0.writeOnlyTables.contains(table) }
         let response = try await write(entries, returningRows: !isSilent, as: credentials)
         let isShared = entries.count > 1 && entries[0].isKeyed
         guard !isSilent, !isShared, response.failure.code == "42501" else {
@@ -370,12 +371,12 @@ extension QueueRunner {
             throw WireFailure(.notSent, "the session changed")
         }
         let second = try await write(entries, returningRows: false, as: credentials)
-        if (200..<300).contains(second.status) { state.withLock { _ = $0.silentTables.insert(table) } }
+        if (200..<300).contains(second.status) { state.withLock { _ = $0.writeOnlyTables.insert(table) } }
         return (second, true)
     }
 
     private func write(
-        _ entries: [QueueEntry], returningRows: Bool, as credentials: OwnerMachine.Credentials
+        _ entries: [QueuedMutation], returningRows: Bool, as credentials: OwnerMachine.Credentials
     ) async throws -> WireResponse {
         // A process that was stopped since the note may have lost its turn.
         guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
@@ -385,8 +386,10 @@ extension QueueRunner {
 
     /// Which of several updates or deletes in one request did their work: those whose rows came back, and deletes of rows
     /// that are not there. Each other one is then sent on its own.
-    private func judge(shared entries: [QueueEntry], _ flight: Int, _ answer: FlightAnswer) async -> AnswerVerdict {
-        var done = Set(entries.filter { answer.byID[$0.id]?.isEmpty == false }.map(\.id))
+    private func judge(shared entries: [QueuedMutation], _ flight: Int, _ response: FlightResponse) async
+        -> WriteOutcome
+    {
+        var done = Set(entries.filter { response.byID[$0.id]?.isEmpty == false }.map(\.id))
         let untouched = entries.filter { !done.contains($0.id) }
         var gone: [RowKey] = []
         if !untouched.isEmpty, case .delete = entries[0].operation, let left = try? await lookup.keysLeft(by: untouched)
@@ -397,9 +400,9 @@ extension QueueRunner {
             }
         }
         state.withLock { state in
-            state.answers[flight]?.settled = done
-            if case .deleted(let keys)? = state.answers[flight]?.rows {
-                state.answers[flight]?.rows = .deleted(keys + gone)
+            state.responses[flight]?.settled = done
+            if case .deleted(let keys)? = state.responses[flight]?.rows {
+                state.responses[flight]?.rows = .deleted(keys + gone)
             }
         }
         return done.count == entries.count ? .delivered : .partly(done)
@@ -408,12 +411,12 @@ extension QueueRunner {
     /// What it means that a write did not touch the rows it names. An update by key of a row that is not there did not do its
     /// work, unless it did it before and its conditions hold no more.
     private func judge(
-        _ entry: QueueEntry, _ flight: Int, _ answer: FlightAnswer, _ status: Int
-    ) async -> AnswerVerdict {
+        _ entry: QueuedMutation, _ flight: Int, _ response: FlightResponse, _ status: Int
+    ) async -> WriteOutcome {
         guard !entry.rowKeys.isEmpty else { return .delivered }
         switch entry.operation {
         case .insert, .upsert: return .delivered
-        case .delete: return await judge(delete: entry, flight, answer, status)
+        case .delete: return await judge(delete: entry, flight, response, status)
         // Nothing was to be changed, as when all of an app's optional values were nil, and the server says of no row that it was.
         case .update(let patch, _) where (try? patch.objectMembers().isEmpty) ?? false: return .delivered
         case .update:
@@ -424,12 +427,12 @@ extension QueueRunner {
             // Its earlier self is known by the key it gave the row.
             do {
                 guard let row = try await lookup.row(of: request, context.tables(entry.table)) else {
-                    return .refused(.noRowMatched(status: status))
+                    return .rejected(.noRowMatched(status: status))
                 }
                 state.withLock { state in
-                    state.answers[flight]?.rows = .written([move.value: row])
-                    state.answers[flight]?.former = [move.key]
-                    state.answers[flight]?.byID = [entry.id: [row]]
+                    state.responses[flight]?.rows = .written([move.value: row])
+                    state.responses[flight]?.previous = [move.key]
+                    state.responses[flight]?.byID = [entry.id: [row]]
                 }
             } catch {
                 // The lists are fetched again then.
@@ -441,42 +444,42 @@ extension QueueRunner {
     /// What became of the rows that a delete names and did not meet. Those that were gone before are gone all the same. Those
     /// that are still to be seen were not deleted: a condition did not hold, or row level security hides its refusal.
     private func judge(
-        delete entry: QueueEntry, _ flight: Int, _ answer: FlightAnswer, _ status: Int
-    ) async -> AnswerVerdict {
+        delete entry: QueuedMutation, _ flight: Int, _ response: FlightResponse, _ status: Int
+    ) async -> WriteOutcome {
         do {
             // Where it cannot be told, the lists that show the rows are fetched again.
             guard let left = try await lookup.keysLeft(by: [entry]) else { return .delivered }
-            if answer.touched == 0, !left.isEmpty { return .refused(.noRowMatched(status: status)) }
+            if response.touched == 0, !left.isEmpty { return .rejected(.noRowMatched(status: status)) }
             state.withLock { state in
-                guard case .deleted(let keys)? = state.answers[flight]?.rows else { return }
-                state.answers[flight]?.rows = .deleted(keys + answer.unmet.filter { !left.contains($0) })
-                state.answers[flight]?.unmet = []
+                guard case .deleted(let keys)? = state.responses[flight]?.rows else { return }
+                state.responses[flight]?.rows = .deleted(keys + response.notFound.filter { !left.contains($0) })
+                state.responses[flight]?.notFound = []
             }
             return .delivered
         } catch {
             // A delete may be repeated, and then the rows are looked for again.
-            return answer.touched == 0 ? .unavailable(retryAfter: nil, mayHaveBeenHandled: true) : .delivered
+            return response.touched == 0 ? .unavailable(retryAfter: nil, mayHaveBeenHandled: true) : .delivered
         }
     }
 
     /// Asks which rows of a flight the server has already, after a send whose outcome was not known.
     private func verify(_ flight: Int, _ ids: [String], _ duplicate: ServerFailure) async {
         do {
-            let entries = try await handle.vault.entries(ids)
+            let entries = try await handle.store.entries(ids)
             guard let first = entries.first else {
                 // The app took them out, or another process delivered them.
-                return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+                return step(.leaseLost(flight: flight, wasSent: true, heldByOther: nil))
             }
-            let facts = context.tables(first.table)
+            let schema = context.tables(first.table)
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
-            let found = try await lookup.rows(madeBy: entries, facts)
+            let found = try await lookup.rows(madeBy: entries, schema)
             for entry in entries {
                 guard let key = entry.rowKeys.first else { continue }
                 guard let row = found[key] else {
                     // It may be written and not be read. Nobody else can have made a row of a key that was made here.
                     let isAlone = entries.count == 1 ? entry.table.name : nil
-                    if entry.isKeyMinted, duplicate.isAbout(key, facts.keyColumns, tableOfTheOnlyRow: isAlone) {
+                    if entry.hasGeneratedKey, duplicate.isAbout(key, schema.keyColumns, tableOfTheOnlyRow: isAlone) {
                         present.insert(entry.id)
                     }
                     continue
@@ -485,13 +488,13 @@ extension QueueRunner {
                 present.insert(entry.id)
                 rows[key] = row
             }
-            let answer = FlightAnswer(
-                table: first.table, rows: rows.count == present.count ? .written(rows) : .untold,
+            let response = FlightResponse(
+                table: first.table, rows: rows.count == present.count ? .written(rows) : .unknown,
                 byID: Dictionary(
                     uniqueKeysWithValues: entries.filter { present.contains($0.id) }.map {
                         ($0.id, $0.rowKeys.first.flatMap { rows[$0] }.map { [$0] } ?? [])
                     }), settled: present)
-            state.withLock { $0.answers[flight] = answer }
+            state.withLock { $0.responses[flight] = response }
             step(.verified(flight: flight, present: present))
         } catch {
             if let token = (error as? Gateway.ReadFailure)?.rejectedToken { context.tokenRejected(token) }
@@ -505,21 +508,21 @@ extension QueueRunner {
 extension QueueRunner {
     private func commitDelivered(_ flight: Int, _ ids: [String]) async {
         do {
-            let entries = try await handle.vault.entries(ids)
-            let answer = state.withLock { $0.answers[flight] }
+            let entries = try await handle.store.entries(ids)
+            let response = state.withLock { $0.responses[flight] }
             // Those that are missing were taken out, or everything was cleared, while the answer was on its way. The server did
             // them all the same, and what was fetched since may not show it.
-            if let table = entries.first?.table ?? answer?.table {
-                let effect = answer?.effect ?? DeliveryEffect(.untold)
+            if let table = entries.first?.table ?? response?.table {
+                let effect = response?.effect ?? DeliveryEffect(.unknown)
                 let context = context
-                try await handle.vault.settle(
-                    ids, table: table, rows: answer?.byID ?? [:], told: effect.told, keys: effect.keys
+                try await handle.store.settle(
+                    ids, table: table, rows: response?.byID ?? [:], told: effect.told, keys: effect.keys
                 ) { head, present in
                     effect.edit(of: context.shape(of: head), present: present)
                 }
             }
             finish(flight)
-            for id in ids { board.announce(.delivered(answer?.byID[id] ?? []), for: id) }
+            for id in ids { outcomes.announce(.delivered(response?.byID[id] ?? []), for: id) }
         } catch {
             log(.error, "An accepted write could not be written down; it is tried again", error)
             step(.commitFailed(flight: flight, jitter: jitter))
@@ -529,31 +532,31 @@ extension QueueRunner {
     private func finish(_ flight: Int) {
         step(.committed(flight: flight))
         state.withLock { state in
-            state.answers[flight] = nil
+            state.responses[flight] = nil
         }
     }
 
-    private func commitRefused(_ flight: Int, _ id: String, _ dependants: [String], _ failure: ServerFailure) async {
+    private func commitRejected(_ flight: Int, _ id: String, _ dependants: [String], _ failure: ServerFailure) async {
         do {
-            let entries = try await handle.vault.entries([id] + dependants)
+            let entries = try await handle.store.entries([id] + dependants)
             let now = context.environment.wallClock()
             let serverRow = await serverRow(of: entries.first { $0.id == id })
-            let refusals = entries.map { entry in
-                RefusedEntry(
+            let rejections = entries.map { entry in
+                RejectedEntry(
                     entry: entry, failure: failure, dependsOn: entry.id == id ? nil : id,
-                    serverRow: entry.id == id ? serverRow : nil, refusedAt: now)
+                    serverRow: entry.id == id ? serverRow : nil, rejectedAt: now)
             }
             let isGivenUp = failure.code == ServerFailure.outcomeUnknownCode
-            switch try await handle.vault.refuse(refusals, mayClaim: isGivenUp) {
+            switch try await handle.store.reject(rejections, mayClaim: isGivenUp) {
             case .other(let remaining):
-                return step(.turnLost(flight: flight, wasSent: true, elsewhere: remaining))
-            case .nobodyElse: return step(.turnLost(flight: flight, wasSent: true, elsewhere: nil))
+                return step(.leaseLost(flight: flight, wasSent: true, heldByOther: remaining))
+            case .nobodyElse: return step(.leaseLost(flight: flight, wasSent: true, heldByOther: nil))
             case nil: break
             }
             finish(flight)
-            for refusal in refusals {
-                let error = SyncError(refusal: failure, table: refusal.entry.table.name)
-                board.announce(.refused(error), for: refusal.entry.id)
+            for rejection in rejections {
+                let error = SyncError(rejection: failure, table: rejection.entry.table.name)
+                outcomes.announce(.rejected(error), for: rejection.entry.id)
             }
         } catch {
             log(.error, "A refusal could not be written down; it is tried again", error)
@@ -562,12 +565,12 @@ extension QueueRunner {
     }
 
     /// What the server has under the refused write's key, so that the app can show both. Not having it is no fault.
-    private func serverRow(of entry: QueueEntry?) async -> RawJSON? {
+    private func serverRow(of entry: QueuedMutation?) async -> RawJSON? {
         guard let entry else { return nil }
-        let facts = context.tables(entry.table)
-        guard let request = TableRequest.row(of: entry, keyColumns: facts.keyColumns) else { return nil }
+        let schema = context.tables(entry.table)
+        guard let request = TableRequest.row(of: entry, keyColumns: schema.keyColumns) else { return nil }
         do {
-            return try await lookup.row(of: request, facts)
+            return try await lookup.row(of: request, schema)
         } catch {
             return nil
         }

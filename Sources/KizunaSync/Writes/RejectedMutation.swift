@@ -20,11 +20,11 @@ public struct RejectedMutation: Sendable, Identifiable, Equatable {
     /// The write's id.
     public var id: String { mutation.id }
 
-    package init(_ refused: RefusedEntry) {
-        mutation = PendingMutation(refused.entry)
-        failure = refused.failure
-        dependsOn = refused.dependsOn
-        serverRow = refused.serverRow
-        rejectedAt = refused.refusedAt
+    package init(_ rejected: RejectedEntry) {
+        mutation = PendingMutation(rejected.entry)
+        failure = rejected.failure
+        dependsOn = rejected.dependsOn
+        serverRow = rejected.serverRow
+        rejectedAt = rejected.rejectedAt
     }
 }

@@ -41,29 +41,29 @@ extension KizunaSyncClient {
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when nothing of this id waits or was refused.
     public func discard(_ mutationID: String) async throws {
-        let vault = try await engine().handle().vault
-        if try await vault.dismissRefused(mutationID) { return }
-        guard try await vault.discardPending(mutationID) else { throw unknown(mutationID) }
+        let store = try await engine().handle().store
+        if try await store.dismissRejected(mutationID) { return }
+        guard try await store.discardPending(mutationID) else { throw unknown(mutationID) }
     }
 
     /// Gives a refused write up for the server's row: the table's lists are fetched again.
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when no refused write has this id.
     public func takeTheirs(_ mutationID: String) async throws {
-        let vault = try await engine().handle().vault
-        guard case .refused(let refused) = try await vault.fate(of: mutationID),
-            try await vault.dismissRefused(mutationID)
+        let store = try await engine().handle().store
+        guard case .rejected(let rejected) = try await store.fate(of: mutationID),
+            try await store.dismissRejected(mutationID)
         else { throw unknown(mutationID) }
-        try await vault.markTableStale(refused.entry.table)
+        try await store.markTableStale(rejected.entry.table)
     }
 
     /// One commit for all of them: none is sent before the one it needs is in the queue again.
     private func requeue(_ id: String, patch: RawJSON?) async throws {
         let engine = try engine()
-        let stored = try await engine.handle().vault.requeueRefused(id) { (refused, parked) throws(SyncError) in
-            let edited = try refused.edited(by: patch, keyColumns: engine.tables(refused.table).keyColumns)
+        let stored = try await engine.handle().store.requeueRejected(id) { (rejected, parked) throws(SyncError) in
+            let edited = try rejected.edited(by: patch, keyColumns: engine.tables(rejected.table).keyColumns)
             if patch != nil { try engine.ensureFits(edited) }
-            let move = KeyMove(of: refused, to: edited, keyColumns: engine.tables(refused.table).keyColumns)
+            let move = KeyMove(of: rejected, to: edited, keyColumns: engine.tables(rejected.table).keyColumns)
             return [edited] + parked.compactMap { $0.requeued(after: move, engine.tables($0.table)) }
         }
         guard stored != nil else { throw unknown(id) }

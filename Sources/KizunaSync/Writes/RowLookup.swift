@@ -8,34 +8,34 @@ struct RowLookup: Sendable {
     let generation: Int
 
     /// The one row of a request. One that may not be read is as good as none: row level security would hide it.
-    func row(of request: TableRequest, _ facts: TableFacts) async throws -> RawJSON? {
-        try await answer(to: request, facts)?.all().first
+    func row(of request: TableRequest, _ schema: TableSchema) async throws -> RawJSON? {
+        try await response(to: request, schema)?.all().first
     }
 
     /// The rows that inserts made, by key, as far as the owner may read them. Many are asked for at once: on a bad network a
     /// look for each would not come to its end.
-    func rows(madeBy entries: [QueueEntry], _ facts: TableFacts) async throws -> [RowKey: RawJSON] {
+    func rows(madeBy entries: [QueuedMutation], _ schema: TableSchema) async throws -> [RowKey: RawJSON] {
         var found: [RowKey: RawJSON] = [:]
         var rest = entries[...]
         var together = Self.mostKeys
         while let first = rest.first {
             let group = rest.prefix(together)
-            if group.count > 1, let request = TableRequest.rows(madeBy: group, keyColumns: facts.keyColumns) {
-                let answer = try await answer(to: request, facts)
-                if let answer, !answer.isComplete {
+            if group.count > 1, let request = TableRequest.rows(madeBy: group, keyColumns: schema.keyColumns) {
+                let response = try await response(to: request, schema)
+                if let response, !response.isComplete {
                     // A cap on the rows of an answer that is lower still.
                     together = 1
                     continue
                 }
-                for row in answer?.all() ?? [] {
-                    if let key = row.rowKey(columns: facts.keyColumns) { found[key] = row }
+                for row in response?.all() ?? [] {
+                    if let key = row.rowKey(columns: schema.keyColumns) { found[key] = row }
                 }
                 rest = rest.dropFirst(group.count)
             } else {
                 if let key = first.rowKeys.first,
-                    let request = TableRequest.row(of: first, keyColumns: facts.keyColumns)
+                    let request = TableRequest.row(of: first, keyColumns: schema.keyColumns)
                 {
-                    found[key] = try await row(of: request, facts)
+                    found[key] = try await row(of: request, schema)
                 }
                 rest = rest.dropFirst()
             }
@@ -48,24 +48,24 @@ struct RowLookup: Sendable {
 
     /// The keys of those rows that deletes name and that are still there; nil where the deletes do not name them plainly,
     /// or the server gave some of them only.
-    func keysLeft(by entries: [QueueEntry]) async throws -> Set<RowKey>? {
-        let facts = context.tables(entries[0].table)
-        guard var request = TableRequest.rows(of: entries, keyColumns: facts.keyColumns, types: facts.types) else {
+    func keysLeft(by entries: [QueuedMutation]) async throws -> Set<RowKey>? {
+        let schema = context.tables(entries[0].table)
+        guard var request = TableRequest.rows(of: entries, keyColumns: schema.keyColumns, types: schema.types) else {
             return nil
         }
         request.count = .exact
-        guard let answer = try await answer(to: request, facts) else { return [] }
-        return answer.isComplete ? Set(answer.rows.compactMap(\.key)) : nil
+        guard let response = try await response(to: request, schema) else { return [] }
+        return response.isComplete ? Set(response.rows.compactMap(\.key)) : nil
     }
 
     /// Nil where the owner may not read the table.
-    private func answer(to request: TableRequest, _ facts: TableFacts) async throws -> AnswerRows? {
+    private func response(to request: TableRequest, _ schema: TableSchema) async throws -> ResponseRows? {
         let credentials = context.credentials(generation: generation)
         // Without a session row level security would show nothing, and that would read as a row that is not there.
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
         do {
             let response = try await context.gateway.read(request, as: credentials, while: isStillOwner)
-            return try AnswerRows(response, to: request, keyColumns: facts.keyColumns)
+            return try ResponseRows(response, to: request, keyColumns: schema.keyColumns)
         } catch let failure as Gateway.ReadFailure where failure.isForGood {
             return nil
         }

@@ -19,7 +19,7 @@ public struct WriteReceipt: Sendable {
         table = ""
     }
 
-    package init(engine: Engine, entries: [QueueEntry]) {
+    package init(engine: Engine, entries: [QueuedMutation]) {
         self.engine = engine
         mutationIDs = entries.map(\.id)
         rowIDs = entries.flatMap(\.rowKeys).map(\.text)
@@ -30,11 +30,11 @@ public struct WriteReceipt: Sendable {
     ///
     /// Offline it waits until the network is there; cancelling the wait does not take the write back.
     ///
-    /// - Throws: `SyncError`: `refused` with the server's reason when the server refuses it, `discarded` when it left the
+    /// - Throws: `SyncError`: `rejected` with the server's reason when the server refuses it, `discarded` when it left the
     ///   queue by the app's hand or another user signed in, `closed` when the client closes first.
     @discardableResult
     public func delivered() async throws -> DeliveredRows {
-        DeliveredRows(rows: try await engine.verdicts(of: mutationIDs, table: table))
+        DeliveredRows(rows: try await engine.outcomes(of: mutationIDs, table: table))
     }
 }
 
@@ -54,35 +54,35 @@ public struct DeliveredRows: Sendable {
 
 extension Engine {
     /// Waits for the verdicts on writes, whenever they were queued, and gives the rows of all of them.
-    package func verdicts(of ids: [String], table: String) async throws -> [RawJSON] {
+    package func outcomes(of ids: [String], table: String) async throws -> [RawJSON] {
         let handle = try await handle()
-        var places: [(id: String, mailbox: LatestMailbox<VerdictBoard.Verdict>)] = []
-        defer { for place in places { board.leave(place.mailbox, for: place.id) } }
+        var places: [(id: String, channel: LatestValueChannel<MutationOutcomes.Outcome>)] = []
+        defer { for place in places { outcomes.leave(place.channel, for: place.id) } }
         // A place for each before the first is waited for: of many writes the last may have its verdict long before, and the
         // store does not keep all of them.
-        for id in try await handle.vault.verdictIDs(of: ids) { places.append((id, try board.waiter(for: id))) }
+        for id in try await handle.store.outcomeIDs(of: ids) { places.append((id, try outcomes.waiter(for: id))) }
         for (place, fate) in zip(places, try await fates(of: places.map(\.id), in: handle)) {
-            if let verdict = verdict(fate, in: handle, table: table) { place.mailbox.put(verdict) }
+            if let outcome = outcome(fate, in: handle, table: table) { place.channel.put(outcome) }
         }
         var rows: [RawJSON] = []
         for place in places {
-            guard let verdict = try await place.mailbox.next() else {
+            guard let outcome = try await place.channel.next() else {
                 throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
             }
-            rows += try verdict.get()
+            rows += try outcome.get()
         }
         return rows
     }
 
     /// The verdict that is in the store; nil while the write waits. Ask when the place to wait is there, so that a verdict from
     /// now on is not missed.
-    private func verdict(_ fate: WriteFate, in handle: VaultHandle, table: String) -> VerdictBoard.Verdict? {
+    private func outcome(_ fate: WriteFate, in handle: OwnerStoreHandle, table: String) -> MutationOutcomes.Outcome? {
         switch fate {
         case .pending:
             // A change of owner from now on ends the wait; one from before has passed it by.
             return openHandle?.generation == handle.generation ? nil : .withdrawn(Self.leftBehind)
         case .delivered(let rows): return .delivered(rows)
-        case .refused(let refused): return .refused(SyncError(refusal: refused.failure, table: table))
+        case .rejected(let rejected): return .rejected(SyncError(rejection: rejected.failure, table: table))
         case .unknown:
             return .withdrawn(
                 SyncError(
@@ -90,9 +90,9 @@ extension Engine {
         }
     }
 
-    private func fates(of ids: [String], in handle: VaultHandle) async throws -> [WriteFate] {
+    private func fates(of ids: [String], in handle: OwnerStoreHandle) async throws -> [WriteFate] {
         do {
-            return try await handle.vault.fates(of: ids)
+            return try await handle.store.fates(of: ids)
         } catch {
             let isLeftBehind = error.code == .closed && !isClosed
             throw isLeftBehind ? Self.leftBehind : error
@@ -107,9 +107,9 @@ extension Engine {
 
 extension SyncError {
     /// A refusal as an error.
-    package init(refusal failure: ServerFailure, table: String) {
+    package init(rejection failure: ServerFailure, table: String) {
         self.init(
-            .refused, "The server refused the write; it waits in rejectedMutations for a decision.", table: table,
+            .rejected, "The server refused the write; it waits in rejectedMutations for a decision.", table: table,
             server: failure)
     }
 }

@@ -5,7 +5,7 @@ package import KizunaStore
 /// Queued writes as one HTTP request.
 package enum WriteRequest {
     /// Entries that share a request are inserts or upserts of one table with the same columns.
-    package static func make(_ entries: [QueueEntry], returningRows: Bool) -> WireRequest {
+    package static func make(_ entries: [QueuedMutation], returningRows: Bool) -> WireRequest {
         guard let first = entries.first else { preconditionFailure("WriteRequest: no entries") }
         let returning: WriteWire.Returning = returningRows ? .representation : .minimal
         let (schema, table) = (first.table.schema, first.table.name)
@@ -34,7 +34,7 @@ package enum WriteRequest {
     }
 
     /// One filter for the rows that several updates or deletes name by their keys alone; nil for a single one.
-    private static func keyList(of entries: [QueueEntry]) -> [QueryItem]? {
+    private static func keyList(of entries: [QueuedMutation]) -> [QueryItem]? {
         guard entries.count > 1, let column = entries[0].soleFilter?.name else { return nil }
         return [QueryItem(column, entries.keyList)]
     }
@@ -42,7 +42,7 @@ package enum WriteRequest {
     /// Whether these may travel in one request: rows with the same columns, since a column that one row lacks would
     /// become null, and one that the first row lacks would be dropped; or updates of the same values, or deletes, of rows
     /// they name by their keys alone.
-    package static func canShare(_ entries: [QueueEntry]) -> Bool {
+    package static func canShare(_ entries: [QueuedMutation]) -> Bool {
         guard entries.count > 1, let first = entries.first else { return true }
         if let filter = first.soleFilter {
             return entries.allSatisfy { entry in
@@ -59,7 +59,7 @@ package enum WriteRequest {
         return named.allSatisfy { $0 != nil && $0 == named[0] }
     }
 
-    private static func rows(of entries: [QueueEntry]) -> [UInt8] {
+    private static func rows(of entries: [QueuedMutation]) -> [UInt8] {
         RawJSON(
             elements: entries.map { entry in
                 switch entry.operation {
@@ -75,7 +75,7 @@ package enum WriteRequest {
     }
 }
 
-extension QueueEntry {
+extension QueuedMutation {
     /// The condition of an update or delete that has one.
     fileprivate var soleFilter: Filter? {
         switch operation {
@@ -85,7 +85,7 @@ extension QueueEntry {
     }
 
     /// Whether two updates set the same values, or both are deletes.
-    fileprivate func isSameChange(as other: QueueEntry) -> Bool {
+    fileprivate func isSameChange(as other: QueuedMutation) -> Bool {
         switch (operation, other.operation) {
         case (.delete, .delete): true
         case (.update(let patch, _), .update(let values, _)): patch == values
@@ -94,7 +94,7 @@ extension QueueEntry {
     }
 }
 
-extension [QueueEntry] {
+extension [QueuedMutation] {
     /// The value of a filter that names all rows of these writes; only for keys that need no quotes. Each key is spelled as
     /// its own filter spells it, since a column of texts tells `A` from `a` where one of UUIDs does not.
     fileprivate var keyList: String {
@@ -104,7 +104,7 @@ extension [QueueEntry] {
 
 extension TableRequest {
     /// The request for the keys of the rows that these updates or deletes name; nil where they do not name them plainly.
-    package static func rows(of entries: [QueueEntry], keyColumns: [String], types: TableTypes) -> TableRequest? {
+    package static func rows(of entries: [QueuedMutation], keyColumns: [String], types: TableTypes) -> TableRequest? {
         guard let first = entries.first, let column = keyColumns.first else { return nil }
         var request = TableRequest(
             schema: first.table.schema, table: first.table.name,
@@ -119,7 +119,7 @@ extension TableRequest {
     }
 
     /// The request for the rows that these inserts or upserts made; nil where their keys cannot stand in one list.
-    package static func rows(madeBy entries: ArraySlice<QueueEntry>, keyColumns: [String]) -> TableRequest? {
+    package static func rows(madeBy entries: ArraySlice<QueuedMutation>, keyColumns: [String]) -> TableRequest? {
         guard let table = entries.first?.table, keyColumns.count == 1 else { return nil }
         let texts = entries.compactMap { $0.isKeyed ? nil : $0.keyValues(keyColumns)?[0].scalarText }
         guard texts.count == entries.count, !texts.contains("") else { return nil }
@@ -131,7 +131,7 @@ extension TableRequest {
     }
 
     /// The request for the row an update names, under the key the update gives it; nil where it names none.
-    package static func movedRow(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
+    package static func movedRow(of entry: QueuedMutation, keyColumns: [String]) -> TableRequest? {
         guard case .update = entry.operation else { return nil }
         return entry.keyValues(keyColumns).map { row($0.compactMap(\.scalarText), of: entry.table, keyColumns) }
     }
@@ -144,7 +144,7 @@ extension TableRequest {
     }
 
     /// The request for the one row a queued write names by its key; nil where it names none.
-    package static func row(of entry: QueueEntry, keyColumns: [String]) -> TableRequest? {
+    package static func row(of entry: QueuedMutation, keyColumns: [String]) -> TableRequest? {
         guard entry.rowKeys.count == 1 else { return nil }
         let values =
             switch entry.operation {
@@ -155,7 +155,7 @@ extension TableRequest {
     }
 
     /// A cached list's request, from the parameters the store keeps.
-    package init(_ head: ListHead) {
+    package init(_ head: CachedQueryMetadata) {
         self.init(schema: head.table.schema, table: head.table.name)
         for parameter in head.parameters {
             if parameter.name == "select" { columns = parameter.value } else { append(parameter.name, parameter.value) }
@@ -163,14 +163,14 @@ extension TableRequest {
     }
 }
 
-extension [QueueEntry.Filter] {
+extension [QueuedMutation.Filter] {
     /// The value an `eq` on a column asks for.
     func pinnedText(of column: String) -> String? {
         first { $0.isOn(column) && $0.value.hasPrefix("eq.") }.map { String($0.value.dropFirst("eq.".count)) }
     }
 }
 
-extension QueueEntry.Filter {
+extension QueuedMutation.Filter {
     /// Whether it is about this column; a name may stand in quotes.
     func isOn(_ column: String) -> Bool {
         guard let path = ColumnPath(parsing: name) else { return false }
@@ -178,7 +178,7 @@ extension QueueEntry.Filter {
     }
 }
 
-extension QueueEntry {
+extension QueuedMutation {
     /// The values of the key's columns when the write is done, of the one row it makes or changes; nil where it does not say
     /// all of them.
     func keyValues(_ keyColumns: [String]) -> [RawJSON]? {
@@ -210,7 +210,7 @@ extension QueueEntry {
     /// Whether a row found under this insert's key is the one this insert made: certain when the key was minted here,
     /// else judged by what the insert said of the row.
     package func isAuthor(of row: RawJSON) -> Bool {
-        if isKeyMinted { return true }
+        if hasGeneratedKey { return true }
         switch operation {
         case .insert(let sent), .upsert(let sent, _, _):
             guard let members = try? sent.objectMembers() else { return false }
@@ -238,7 +238,7 @@ extension QueueEntry {
     }
 }
 
-extension AnswerRows {
+extension ResponseRows {
     /// The rows as values.
     package func all() -> [RawJSON] {
         rows.map { RawJSON(unchecked: Array(body[$0.range])) }
@@ -247,8 +247,8 @@ extension AnswerRows {
 
 extension ReadContext {
     /// The shape of a cached list, made from what the store keeps of its request.
-    package func shape(of head: ListHead) -> ListShape {
-        let facts = tables(head.table)
-        return ListShape(request: TableRequest(head), types: facts.types, keyColumns: facts.keyColumns)
+    package func shape(of head: CachedQueryMetadata) -> QueryShape {
+        let schema = tables(head.table)
+        return QueryShape(request: TableRequest(head), types: schema.types, keyColumns: schema.keyColumns)
     }
 }

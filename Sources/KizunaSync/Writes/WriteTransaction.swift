@@ -10,12 +10,12 @@ public final class WriteTransaction: Sendable {
     private let engine: Engine
     private let client: KizunaSyncClient
     private let group: String
-    private let entries = Mutex<[QueueEntry]>([])
+    private let entries = Mutex<[QueuedMutation]>([])
 
     init(engine: Engine, client: KizunaSyncClient) {
         self.engine = engine
         self.client = client
-        group = engine.mintedID()
+        group = engine.generatedID()
     }
 
     /// Adds a row, or rows, to a table. Returns the primary keys, minted ones included.
@@ -76,7 +76,7 @@ public final class WriteTransaction: Sendable {
         entries.withLock { $0.append(made) }
     }
 
-    var collected: [QueueEntry] { entries.withLock { $0 } }
+    var collected: [QueuedMutation] { entries.withLock { $0 } }
 }
 
 extension KizunaSyncClient {

@@ -25,19 +25,19 @@ extension Simulation {
         _ transport: any WireTransport, folder: URL?, process: SimulatedProcess?,
         configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
     ) async throws -> KizunaSyncClient {
-        var seams = Engine.Seams()
+        var dependencies = Engine.Dependencies()
         var environment = environment
-        seams.changeSignal = { _ in nil }
-        seams.transport = transport
+        dependencies.changeSignal = { _ in nil }
+        dependencies.transport = transport
         if let process {
             environment.host = process.host
             environment.clock = process.clock
-            seams.transport = process.network(transport)
-            seams.changeSignal = { process.signal(of: $0) }
+            dependencies.transport = process.network(transport)
+            dependencies.changeSignal = { process.signal(of: $0) }
         }
-        seams.environment = environment
-        seams.isInMemory = folder == nil
-        let client = KizunaSyncClient(seams: seams)
+        dependencies.environment = environment
+        dependencies.isInMemory = folder == nil
+        let client = KizunaSyncClient(dependencies: dependencies)
         guard let url = URL(string: "https://project.example"), let nowhere = URL(string: "file:///nowhere") else {
             preconditionFailure("Simulation: its own URLs are no URLs")
         }

@@ -10,7 +10,7 @@ public struct HeldRequest: Sendable {
     /// The virtual time at which it was sent.
     public let sentAt: Duration
 
-    let pending: PendingAnswer
+    let pending: PendingResponse
 
     /// Whether nobody waits for an answer any more: answered, failed, timed out or cancelled.
     public var isSettled: Bool { pending.isSettled }

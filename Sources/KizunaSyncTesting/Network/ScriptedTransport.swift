@@ -27,15 +27,15 @@ public final class ScriptedTransport: WireTransport {
     }
 
     /// Answers a request; it stands for the server and may be one.
-    public typealias Server = @Sendable (WireRequest) async throws -> ScriptedAnswer
+    public typealias Server = @Sendable (WireRequest) async throws -> ScriptedResponse
 
     private struct State {
         var isOnline = true
         var server: Server?
-        var answers: [ScriptedAnswer] = []
+        var responses: [ScriptedResponse] = []
         var faults: [WireFault] = []
         var sent: [Sent] = []
-        var inFlight: [UInt64: PendingAnswer] = [:]
+        var inFlight: [UInt64: PendingResponse] = [:]
         var lastID: UInt64 = 0
         var held: [HeldRequest] = []
         var awaitingHeld: [UnsafeContinuation<HeldRequest, Never>] = []
@@ -60,8 +60,8 @@ public final class ScriptedTransport: WireTransport {
     }
 
     /// Queues answers for the next requests, in order; they go before the server.
-    public func enqueue(_ answers: ScriptedAnswer...) {
-        state.withLock { $0.answers += answers }
+    public func enqueue(_ responses: ScriptedResponse...) {
+        state.withLock { $0.responses += responses }
     }
 
     /// Plants faults for the next requests that leave the device, one each, in order.
@@ -92,7 +92,7 @@ public final class ScriptedTransport: WireTransport {
     public var inFlightCount: Int { state.withLock { $0.inFlight.count } }
 
     /// Answers queued by `enqueue(_:)` that no request has used; a finished test expects 0.
-    public var unusedAnswerCount: Int { state.withLock { $0.answers.count } }
+    public var unusedResponseCount: Int { state.withLock { $0.responses.count } }
 
     /// The next request that met `.hold`, in the order they came; waits for one where there is none.
     public func nextHeld() async -> HeldRequest {
@@ -112,7 +112,7 @@ public final class ScriptedTransport: WireTransport {
     public func send(_ request: WireRequest) async throws -> WireResponse {
         try Task.checkCancellation()
         let sent = Sent(request: request, sentAt: clock.elapsed, leftDevice: isOnline)
-        let pending = PendingAnswer()
+        let pending = PendingResponse()
         let (id, fault) = state.withLock { state -> (UInt64, WireFault?) in
             state.sent.append(sent)
             state.lastID += 1
@@ -130,34 +130,34 @@ public final class ScriptedTransport: WireTransport {
         switch fault {
         case .refuseConnection: throw WireFailure(.notSent, "there is no connection")
         case .dropBeforeHandling: throw WireFailure(.outcomeUnknown, "the connection broke")
-        case .dropAnswer: handle(sent, pending, isAnswerLost: true)
-        case nil: handle(sent, pending, isAnswerLost: false)
+        case .dropResponse: handle(sent, pending, isResponseLost: true)
+        case nil: handle(sent, pending, isResponseLost: false)
         }
         return try await pending.value()
     }
 
     /// The server's side, which goes on when the client gives up.
-    private func handle(_ sent: Sent, _ pending: PendingAnswer, isAnswerLost: Bool) {
-        let scripted = state.withLock { state in state.answers.isEmpty ? nil : state.answers.removeFirst() }
-        if let scripted { return play(scripted, sent, pending, isAnswerLost) }
+    private func handle(_ sent: Sent, _ pending: PendingResponse, isResponseLost: Bool) {
+        let scripted = state.withLock { state in state.responses.isEmpty ? nil : state.responses.removeFirst() }
+        if let scripted { return play(scripted, sent, pending, isResponseLost) }
         guard let server = state.withLock({ $0.server }) else {
             pending.settle(.failure(WireFailure(.unusable, "no answer is scripted for this \(sent.request.method)")))
             return
         }
         Task(executorPreference: executor) { [self] in
             do {
-                play(try await server(sent.request), sent, pending, isAnswerLost)
+                play(try await server(sent.request), sent, pending, isResponseLost)
             } catch {
                 pending.settle(.failure(error))
             }
         }
     }
 
-    private func play(_ answer: ScriptedAnswer, _ sent: Sent, _ pending: PendingAnswer, _ isAnswerLost: Bool) {
-        switch answer {
+    private func play(_ response: ScriptedResponse, _ sent: Sent, _ pending: PendingResponse, _ isResponseLost: Bool) {
+        switch response {
         case .after(let delay, let inner):
-            _ = clock.schedule(after: delay) { [self] in play(inner, sent, pending, isAnswerLost) }
-        case _ where isAnswerLost:
+            _ = clock.schedule(after: delay) { [self] in play(inner, sent, pending, isResponseLost) }
+        case _ where isResponseLost:
             pending.settle(.failure(WireFailure(.outcomeUnknown, "the connection broke before the answer")))
         case .respond(let response): pending.settle(.success(response))
         case .fail(let failure): pending.settle(.failure(failure))

@@ -7,14 +7,14 @@ struct ServedRead {
     let userID: String?
     let maxRows: Int?
 
-    func response(from table: inout ServedTable) throws(SimulatedRefusal) -> WireResponse {
+    func response(from table: inout ServedTable) throws(SimulatedRejection) -> WireResponse {
         let question = request.question
-        let matching = try table.answer(request.filters, sortedBy: question.order, to: userID)
+        let matching = try table.response(request.filters, sortedBy: question.order, to: userID)
         let offset = question.offset ?? 0
         let limit = min(question.limit ?? .max, maxRows ?? .max)
         let total = request.wantsExactCount ? matching.count : nil
         if let total, offset > total {
-            throw SimulatedRefusal(
+            throw SimulatedRejection(
                 416, code: "PGRST103", message: "Requested range not satisfiable",
                 details: "An offset of \(offset) was requested, but there are only \(total) rows.")
         }
@@ -33,11 +33,11 @@ struct ServedRead {
     }
 
     /// The rows with the columns the request asks for.
-    static func projected(_ rows: [RawJSON], by question: TableRequest) throws(SimulatedRefusal) -> [RawJSON] {
+    static func projected(_ rows: [RawJSON], by question: TableRequest) throws(SimulatedRejection) -> [RawJSON] {
         switch question.selectedColumns {
         case .all: return rows
         case .notFollowable:
-            throw SimulatedRefusal(501, code: "SIM02", message: "The simulated server selects plain columns alone.")
+            throw SimulatedRejection(501, code: "SIM02", message: "The simulated server selects plain columns alone.")
         case .list(let columns):
             return rows.map { row in
                 RawJSON(
@@ -46,10 +46,10 @@ struct ServedRead {
         }
     }
 
-    private func body(_ rows: [RawJSON], _ headers: inout [String: String]) throws(SimulatedRefusal) -> [UInt8] {
+    private func body(_ rows: [RawJSON], _ headers: inout [String: String]) throws(SimulatedRejection) -> [UInt8] {
         if request.accept.hasPrefix("application/vnd.pgrst.object") {
             guard rows.count == 1 else {
-                throw SimulatedRefusal(
+                throw SimulatedRejection(
                     406, code: "PGRST116", message: "Cannot coerce the result to a single JSON object",
                     details: "The result contains \(rows.count) rows")
             }

@@ -14,10 +14,10 @@ struct ServedRequest {
     let prefer: Set<String>
     let bearer: String?
 
-    init(_ request: WireRequest) throws(SimulatedRefusal) {
+    init(_ request: WireRequest) throws(SimulatedRejection) {
         let marker = "/rest/v1/"
         guard let start = request.url.firstRange(of: marker) else {
-            throw SimulatedRefusal(404, code: "PGRST125", message: "Invalid path specified in request URL")
+            throw SimulatedRejection(404, code: "PGRST125", message: "Invalid path specified in request URL")
         }
         let rest = request.url[start.upperBound...]
         let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

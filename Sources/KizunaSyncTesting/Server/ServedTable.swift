@@ -3,7 +3,7 @@ internal import KizunaPostgREST
 
 /// The rows of one table of a simulated server, in the order of their insertion.
 struct ServedTable {
-    let facts: SimulatedTable
+    let schema: SimulatedTable
     private(set) var order: [RowKey] = []
     private(set) var rows: [RowKey: RawJSON] = [:]
     private(set) var inserted = 0
@@ -16,11 +16,11 @@ struct ServedTable {
         var userID: String?
     }
 
-    init(_ facts: SimulatedTable) { self.facts = facts }
+    init(_ schema: SimulatedTable) { self.schema = schema }
 
     var all: [RawJSON] { order.compactMap { rows[$0] } }
 
-    func key(of row: RawJSON) -> RowKey? { row.rowKey(columns: facts.primaryKey) }
+    func key(of row: RawJSON) -> RowKey? { row.rowKey(columns: schema.primaryKey) }
 
     mutating func add(_ row: RawJSON, key: RowKey) {
         rows[key] = row
@@ -51,9 +51,9 @@ struct ServedTable {
     // MARK: - Questions
 
     /// The rows a user may see that match all filters, sorted.
-    mutating func answer(
+    mutating func response(
         _ filters: [QueryItem], sortedBy order: [OrderTerm], to userID: String?
-    ) throws(SimulatedRefusal) -> [RawJSON] {
+    ) throws(SimulatedRejection) -> [RawJSON] {
         let question = Question(filters: filters, order: order, userID: userID)
         if let asked, asked.question == question { return asked.rows }
         let rows = sorted(try matches(filters, of: userID), by: order)
@@ -62,7 +62,7 @@ struct ServedTable {
     }
 
     /// The rows a user may see that match all filters.
-    func matches(_ filters: [QueryItem], of userID: String?) throws(SimulatedRefusal) -> [RawJSON] {
+    func matches(_ filters: [QueryItem], of userID: String?) throws(SimulatedRejection) -> [RawJSON] {
         let visible = all.filter { isVisible($0, to: userID) }
         guard !filters.isEmpty else { return visible }
         let expression = FilterExpression(filters: filters)
@@ -76,7 +76,7 @@ struct ServedTable {
             case .yes: found.append(row)
             case .no, .null: break
             case .unknown:
-                throw SimulatedRefusal(
+                throw SimulatedRejection(
                     501, code: "SIM01",
                     message: "The simulated server cannot decide a filter; declare the columns' types.")
             }
@@ -85,13 +85,13 @@ struct ServedTable {
     }
 
     func isVisible(_ row: RawJSON, to userID: String?) -> Bool {
-        guard let column = facts.ownerColumn else { return true }
+        guard let column = schema.ownerColumn else { return true }
         return userID != nil && row.member(column)?.scalarText == userID
     }
 
     /// The declared types, and for the rest what the values look like.
     private func types(of row: RawJSON) -> TableTypes {
-        var columns = facts.columns
+        var columns = schema.columns
         for member in (try? row.objectMembers()) ?? [] where columns[member.name] == nil {
             switch member.value.kind {
             case .boolean: columns[member.name] = .bool

@@ -14,9 +14,9 @@ struct ServedWrite {
     init(
         _ state: SimulatedServer.State, _ name: SimulatedServer.TableName, userID: String?, isPolicyOff: Bool,
         at arrivedAt: Duration
-    ) throws(SimulatedRefusal) {
+    ) throws(SimulatedRejection) {
         guard let table = state.tables[name] else {
-            throw SimulatedRefusal(404, code: "PGRST205", message: "Could not find the table '\(name.name)'")
+            throw SimulatedRejection(404, code: "PGRST205", message: "Could not find the table '\(name.name)'")
         }
         self.name = name
         self.userID = userID
@@ -29,14 +29,14 @@ struct ServedWrite {
     /// What the written table has become.
     var result: (SimulatedServer.TableName, ServedTable) { (name, table) }
 
-    mutating func response(to request: ServedRequest) throws(SimulatedRefusal) -> WireResponse {
+    mutating func response(to request: ServedRequest) throws(SimulatedRejection) -> WireResponse {
         let written: [RawJSON]
         switch request.method {
         case "POST":
             let columns = request.value("columns").map(Self.names)
             let upsert = request.prefer.first { $0.hasPrefix("resolution=") }.map { resolution in
                 (
-                    columns: request.value("on_conflict").map(Self.names) ?? table.facts.primaryKey,
+                    columns: request.value("on_conflict").map(Self.names) ?? table.schema.primaryKey,
                     ignoresDuplicates: resolution == "resolution=ignore-duplicates"
                 )
             }
@@ -48,7 +48,7 @@ struct ServedWrite {
             written = try table.matches(request.filters, of: userID)
             try delete(written)
         default:
-            throw SimulatedRefusal(405, code: "PGRST117", message: "Unsupported HTTP method: \(request.method)")
+            throw SimulatedRejection(405, code: "PGRST117", message: "Unsupported HTTP method: \(request.method)")
         }
         let isPost = request.method == "POST"
         guard request.wantsRows else {
@@ -67,7 +67,7 @@ struct ServedWrite {
 
     mutating func insert(
         _ rows: [RawJSON], columns: [String]?, upsert: (columns: [String], ignoresDuplicates: Bool)?
-    ) throws(SimulatedRefusal) -> [RawJSON] {
+    ) throws(SimulatedRejection) -> [RawJSON] {
         var written: [RawJSON] = []
         for row in rows {
             let given = Self.limited(row, to: columns)
@@ -86,7 +86,7 @@ struct ServedWrite {
         return written
     }
 
-    mutating func update(_ rows: [RawJSON], patch: RawJSON) throws(SimulatedRefusal) -> [RawJSON] {
+    mutating func update(_ rows: [RawJSON], patch: RawJSON) throws(SimulatedRejection) -> [RawJSON] {
         var written: [RawJSON] = []
         for row in rows {
             let before = try key(of: row)
@@ -107,7 +107,7 @@ struct ServedWrite {
         return written
     }
 
-    mutating func delete(_ rows: [RawJSON]) throws(SimulatedRefusal) {
+    mutating func delete(_ rows: [RawJSON]) throws(SimulatedRejection) {
         for row in rows {
             let key = try self.key(of: row)
             try ensureUnreferred(key)
@@ -116,12 +116,12 @@ struct ServedWrite {
         }
     }
 
-    private func ensureUnreferred(_ key: RowKey) throws(SimulatedRefusal) {
+    private func ensureUnreferred(_ key: RowKey) throws(SimulatedRejection) {
         for (other, referring) in tables {
-            for (column, target) in referring.facts.references
+            for (column, target) in referring.schema.references
             where target == name.name && other.schema == name.schema {
                 guard referring.all.contains(where: { $0.member(column)?.scalarText == key.text }) else { continue }
-                throw SimulatedRefusal(
+                throw SimulatedRejection(
                     409, code: "23503",
                     message:
                         "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(other.name)_\(column)_fkey\" on table \"\(other.name)\""
@@ -130,9 +130,9 @@ struct ServedWrite {
         }
     }
 
-    func row(_ key: RowKey) throws(SimulatedRefusal) -> RawJSON {
+    func row(_ key: RowKey) throws(SimulatedRejection) -> RawJSON {
         guard let row = table.rows[key] else {
-            throw SimulatedRefusal(404, code: "SIM04", message: "There is no row of this key.")
+            throw SimulatedRejection(404, code: "SIM04", message: "There is no row of this key.")
         }
         return row
     }
@@ -146,7 +146,7 @@ struct ServedWrite {
 
     // MARK: - Rows
 
-    static func rows(of body: [UInt8]) throws(SimulatedRefusal) -> [RawJSON] {
+    static func rows(of body: [UInt8]) throws(SimulatedRejection) -> [RawJSON] {
         guard let json = try? RawJSON(validating: body) else { throw .unreadableBody }
         if json.kind == .object { return [json] }
         guard let rows = try? json.arrayElements(), rows.allSatisfy({ $0.kind == .object }) else {
@@ -155,7 +155,7 @@ struct ServedWrite {
         return rows
     }
 
-    static func object(_ body: [UInt8]) throws(SimulatedRefusal) -> RawJSON {
+    static func object(_ body: [UInt8]) throws(SimulatedRejection) -> RawJSON {
         guard let json = try? RawJSON(validating: body), json.kind == .object else { throw .unreadableBody }
         return json
     }
@@ -173,48 +173,48 @@ struct ServedWrite {
     }
 
     /// A row with its defaults, and null for declared columns that are still missing.
-    private func completed(_ row: RawJSON) throws(SimulatedRefusal) -> RawJSON {
+    private func completed(_ row: RawJSON) throws(SimulatedRejection) -> RawJSON {
         try ensureKnownColumns(row)
         var missing: [RawJSON.Member] = []
-        for (column, value) in table.facts.defaults.sorted(by: { $0.key < $1.key }) where row.member(column) == nil {
+        for (column, value) in table.schema.defaults.sorted(by: { $0.key < $1.key }) where row.member(column) == nil {
             missing.append(.init(name: column, value: RawJSON(unchecked: Array(value(table.inserted).utf8))))
         }
-        for column in table.facts.columns.keys.sorted()
+        for column in table.schema.columns.keys.sorted()
         where row.member(column) == nil && !missing.contains(where: { $0.isNamed(column) }) {
             missing.append(.init(name: column, value: .null))
         }
         return missing.isEmpty ? row : row.merging(missing)
     }
 
-    private func ensureKnownColumns(_ row: RawJSON) throws(SimulatedRefusal) {
-        guard !table.facts.columns.isEmpty else { return }
-        for member in (try? row.objectMembers()) ?? [] where table.facts.columns[member.name] == nil {
-            throw SimulatedRefusal(
+    private func ensureKnownColumns(_ row: RawJSON) throws(SimulatedRejection) {
+        guard !table.schema.columns.isEmpty else { return }
+        for member in (try? row.objectMembers()) ?? [] where table.schema.columns[member.name] == nil {
+            throw SimulatedRejection(
                 400, code: "PGRST204",
                 message: "Could not find the '\(member.name)' column of '\(name.name)' in the schema cache")
         }
     }
 
-    private func key(of row: RawJSON) throws(SimulatedRefusal) -> RowKey {
+    private func key(of row: RawJSON) throws(SimulatedRejection) -> RowKey {
         if let key = table.key(of: row) { return key }
-        let column = table.facts.primaryKey.first { row.member($0)?.scalarText == nil } ?? "id"
-        throw SimulatedRefusal(
+        let column = table.schema.primaryKey.first { row.member($0)?.scalarText == nil } ?? "id"
+        throw SimulatedRejection(
             400, code: "23502",
             message: "null value in column \"\(column)\" of relation \"\(name.name)\" violates not-null constraint")
     }
 
     /// The row an upsert meets.
-    private func conflicting(_ row: RawJSON, _ columns: [String]) throws(SimulatedRefusal) -> RawJSON? {
-        if columns == table.facts.primaryKey { return table.key(of: row).flatMap { table.rows[$0] } }
-        guard table.facts.uniqueColumns.contains(where: { Set($0) == Set(columns) }) else {
-            throw SimulatedRefusal(
+    private func conflicting(_ row: RawJSON, _ columns: [String]) throws(SimulatedRejection) -> RawJSON? {
+        if columns == table.schema.primaryKey { return table.key(of: row).flatMap { table.rows[$0] } }
+        guard table.schema.uniqueColumns.contains(where: { Set($0) == Set(columns) }) else {
+            throw SimulatedRejection(
                 400, code: "42P10",
                 message: "there is no unique or exclusion constraint matching the ON CONFLICT specification")
         }
-        return twin(of: row, in: columns)
+        return duplicate(of: row, in: columns)
     }
 
-    private func twin(of row: RawJSON, in columns: [String]) -> RawJSON? {
+    private func duplicate(of row: RawJSON, in columns: [String]) -> RawJSON? {
         let wanted = columns.compactMap { row.member($0)?.scalarText }
         guard wanted.count == columns.count else { return nil }
         return table.all.first { other in columns.compactMap { other.member($0)?.scalarText } == wanted }
@@ -222,27 +222,29 @@ struct ServedWrite {
 
     // MARK: - Constraints
 
-    private func ensurePolicy(_ row: RawJSON) throws(SimulatedRefusal) {
+    private func ensurePolicy(_ row: RawJSON) throws(SimulatedRejection) {
         guard !isPolicyOff, !table.isVisible(row, to: userID) else { return }
-        throw SimulatedRefusal(
+        throw SimulatedRejection(
             userID == nil ? 401 : 403, code: "42501",
             message: "new row violates row-level security policy for table \"\(name.name)\"")
     }
 
     /// `before` is the key the row had, nil for a new one.
-    private func ensureValid(_ row: RawJSON, key: RowKey, before: RowKey?) throws(SimulatedRefusal) {
-        if let refusal = table.facts.check?(SimulatedRow(value: row)) { throw refusal }
-        if key != before, table.rows[key] != nil { throw duplicate(row, table.facts.primaryKey, "\(name.name)_pkey") }
-        for columns in table.facts.uniqueColumns {
-            guard let twin = twin(of: row, in: columns), table.key(of: twin) != before ?? key else { continue }
-            throw duplicate(row, columns, "\(name.name)_\(columns.joined(separator: "_"))_key")
+    private func ensureValid(_ row: RawJSON, key: RowKey, before: RowKey?) throws(SimulatedRejection) {
+        if let rejection = table.schema.check?(SimulatedRow(value: row)) { throw rejection }
+        if key != before, table.rows[key] != nil {
+            throw duplicateKey(row, table.schema.primaryKey, "\(name.name)_pkey")
         }
-        for (column, target) in table.facts.references.sorted(by: { $0.key < $1.key }) {
+        for columns in table.schema.uniqueColumns {
+            guard let other = duplicate(of: row, in: columns), table.key(of: other) != before ?? key else { continue }
+            throw duplicateKey(row, columns, "\(name.name)_\(columns.joined(separator: "_"))_key")
+        }
+        for (column, target) in table.schema.references.sorted(by: { $0.key < $1.key }) {
             guard let value = row.member(column)?.scalarText else { continue }
             let other = SimulatedServer.TableName(schema: name.schema, name: target)
             let rows = other == name ? table.rows : tables[other]?.rows ?? [:]
             guard rows[RowKey(components: [value])] == nil else { continue }
-            throw SimulatedRefusal(
+            throw SimulatedRejection(
                 409, code: "23503",
                 message:
                     "insert or update on table \"\(name.name)\" violates foreign key constraint \"\(name.name)_\(column)_fkey\"",
@@ -250,16 +252,16 @@ struct ServedWrite {
         }
     }
 
-    private func duplicate(_ row: RawJSON, _ columns: [String], _ constraint: String) -> SimulatedRefusal {
+    private func duplicateKey(_ row: RawJSON, _ columns: [String], _ constraint: String) -> SimulatedRejection {
         let values = columns.map { row.member($0)?.scalarText ?? "" }
-        return SimulatedRefusal(
+        return SimulatedRejection(
             409, code: "23505", message: "duplicate key value violates unique constraint \"\(constraint)\"",
             details: "Key (\(columns.joined(separator: ", ")))=(\(values.joined(separator: ", "))) already exists.")
     }
 }
 
-extension SimulatedRefusal {
-    static let unreadableBody = SimulatedRefusal(
+extension SimulatedRejection {
+    static let unreadableBody = SimulatedRejection(
         400, code: "PGRST102", message: "Empty or invalid json")
 }
 

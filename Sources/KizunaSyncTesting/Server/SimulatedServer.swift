@@ -33,7 +33,7 @@ public final class SimulatedServer: Sendable {
         var tables: [TableName: ServedTable] = [:]
         var maxRows: Int?
         var latency: Duration = .zero
-        var outage: SimulatedRefusal?
+        var outage: SimulatedRejection?
         var handled: [Handled] = []
         var mutations: [SimulatedMutation] = []
     }
@@ -71,7 +71,7 @@ public final class SimulatedServer: Sendable {
     }
 
     /// While set, every request is answered with this and changes nothing.
-    public var outage: SimulatedRefusal? {
+    public var outage: SimulatedRejection? {
         get { state.withLock { $0.outage } }
         set { state.withLock { $0.outage = newValue } }
     }
@@ -102,36 +102,36 @@ public final class SimulatedServer: Sendable {
     ///   - json: one JSON object, or an array of them.
     ///   - table: the table's name.
     ///   - schema: the schema it is in.
-    /// - Throws: `SimulatedRefusal` where a constraint speaks against it; nothing is added then.
+    /// - Throws: `SimulatedRejection` where a constraint speaks against it; nothing is added then.
     public func insert(_ json: String, into table: String, schema: String = "public") throws {
-        try carryOut(table, schema) { (write) throws(SimulatedRefusal) in
+        try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             _ = try write.insert(try ServedWrite.rows(of: Array(json.utf8)), columns: nil, upsert: nil)
         }
     }
 
     /// Changes a row as another client would.
     ///
-    /// - Throws: `SimulatedRefusal` where a constraint speaks against it, or there is no such row.
+    /// - Throws: `SimulatedRejection` where a constraint speaks against it, or there is no such row.
     public func update(_ key: String, of table: String, schema: String = "public", to json: String) throws {
-        try carryOut(table, schema) { (write) throws(SimulatedRefusal) in
+        try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             _ = try write.update([try write.row(RowKey(text: key))], patch: ServedWrite.object(Array(json.utf8)))
         }
     }
 
     /// Removes a row as another client would.
     ///
-    /// - Throws: `SimulatedRefusal` where another row refers to it, or there is no such row.
+    /// - Throws: `SimulatedRejection` where another row refers to it, or there is no such row.
     public func delete(_ key: String, of table: String, schema: String = "public") throws {
-        try carryOut(table, schema) { (write) throws(SimulatedRefusal) in
+        try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             try write.delete([try write.row(RowKey(text: key))])
         }
     }
 
     private func carryOut(
-        _ table: String, _ schema: String, _ body: (inout ServedWrite) throws(SimulatedRefusal) -> Void
-    ) throws(SimulatedRefusal) {
-        let outcome = state.withLock { state -> Result<Void, SimulatedRefusal> in
-            do throws(SimulatedRefusal) {
+        _ table: String, _ schema: String, _ body: (inout ServedWrite) throws(SimulatedRejection) -> Void
+    ) throws(SimulatedRejection) {
+        let outcome = state.withLock { state -> Result<Void, SimulatedRejection> in
+            do throws(SimulatedRejection) {
                 var write = try ServedWrite(
                     state, TableName(schema: schema, name: table), userID: nil, isPolicyOff: true,
                     at: simulation.elapsed)
@@ -153,12 +153,12 @@ public final class SimulatedServer: Sendable {
             var userID: String?
             var table = ""
             let response: WireResponse
-            do throws(SimulatedRefusal) {
+            do throws(SimulatedRejection) {
                 if let outage = state.outage { throw outage }
                 let served = try ServedRequest(request)
                 table = served.table
                 userID = try self.userID(of: served)
-                response = try answer(served, userID, &state)
+                response = try self.response(served, userID, &state)
             } catch {
                 response = WireResponse(error)
             }
@@ -170,20 +170,20 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    private func userID(of request: ServedRequest) throws(SimulatedRefusal) -> String? {
+    private func userID(of request: ServedRequest) throws(SimulatedRejection) -> String? {
         guard let bearer = request.bearer, let claims = TestToken.claims(of: bearer) else { return nil }
         if let expiresAt = claims.expiresAt, expiresAt <= simulation.wallClock {
-            throw SimulatedRefusal(401, code: "PGRST303", message: "JWT expired")
+            throw SimulatedRejection(401, code: "PGRST303", message: "JWT expired")
         }
         return claims.userID
     }
 
-    private func answer(
+    private func response(
         _ request: ServedRequest, _ userID: String?, _ state: inout State
-    ) throws(SimulatedRefusal) -> WireResponse {
+    ) throws(SimulatedRejection) -> WireResponse {
         let name = TableName(schema: request.schema, name: request.table)
         guard var table = state.tables[name] else {
-            throw SimulatedRefusal(
+            throw SimulatedRejection(
                 404, code: "PGRST205",
                 message: "Could not find the table '\(request.schema).\(request.table)' in the schema cache")
         }
@@ -202,13 +202,13 @@ public final class SimulatedServer: Sendable {
 
 extension WireResponse {
     /// An error answer with PostgREST's body.
-    init(_ refusal: SimulatedRefusal) {
+    init(_ rejection: SimulatedRejection) {
         let members = [
-            ("code", refusal.code), ("message", refusal.message), ("details", refusal.details), ("hint", nil),
+            ("code", rejection.code), ("message", rejection.message), ("details", rejection.details), ("hint", nil),
         ].map { RawJSON.Member(name: $0.0, value: $0.1.map { RawJSON(string: $0) } ?? .null) }
         var headers = ["content-type": "application/json; charset=utf-8"]
-        if let seconds = refusal.retryAfter { headers["retry-after"] = "\(seconds)" }
-        self.init(status: refusal.status, headers: headers, body: RawJSON(members: members).bytes)
+        if let seconds = rejection.retryAfter { headers["retry-after"] = "\(seconds)" }
+        self.init(status: rejection.status, headers: headers, body: RawJSON(members: members).bytes)
     }
 }
 

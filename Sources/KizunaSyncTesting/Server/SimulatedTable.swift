@@ -25,13 +25,13 @@ public struct SimulatedTable: Sendable {
     /// JSON texts for columns an insert leaves out, given how many rows were inserted before.
     public var defaults: [String: @Sendable (_ inserted: Int) -> String] = [:]
     /// Refuses a row that is about to be inserted or changed; nil lets it pass.
-    public var check: (@Sendable (_ row: SimulatedRow) -> SimulatedRefusal?)?
+    public var check: (@Sendable (_ row: SimulatedRow) -> SimulatedRejection?)?
 
     /// Describes a table; everything but the name has a default.
     public init(
         _ name: String, primaryKey: [String] = ["id"], columns: [String: KizunaColumnType] = [:],
         uniqueColumns: [[String]] = [], references: [String: String] = [:], ownerColumn: String? = nil,
-        check: (@Sendable (_ row: SimulatedRow) -> SimulatedRefusal?)? = nil
+        check: (@Sendable (_ row: SimulatedRow) -> SimulatedRejection?)? = nil
     ) {
         self.name = name
         self.primaryKey = primaryKey
@@ -55,7 +55,7 @@ public struct SimulatedRow: Sendable {
 }
 
 /// An error answer of a simulated server: PostgREST's four members and the HTTP status.
-public struct SimulatedRefusal: Error, Sendable, Hashable {
+public struct SimulatedRejection: Error, Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
     /// The SQLSTATE or PostgREST code.
@@ -77,8 +77,8 @@ public struct SimulatedRefusal: Error, Sendable, Hashable {
     }
 
     /// The answer to a row that breaks a check constraint.
-    public static func checkViolation(table: String, constraint: String) -> SimulatedRefusal {
-        SimulatedRefusal(
+    public static func checkViolation(table: String, constraint: String) -> SimulatedRejection {
+        SimulatedRejection(
             400, code: "23514",
             message: "new row for relation \"\(table)\" violates check constraint \"\(constraint)\"")
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// *Threads:* the platform reports on its own thread, the deadline and the caller's cancellation come from others;
 /// what settles the exchange first counts.
 final class Exchange: Sendable {
-    private enum Verdict {
+    private enum Outcome {
         case open
         case awaited(CheckedContinuation<WireResponse, any Error>)
         case settled(Result<WireResponse, any Error>)
@@ -18,7 +18,7 @@ final class Exchange: Sendable {
         var mustBeFramed = false
         var body: [UInt8] = []
         var mayHaveLeft: Bool
-        var verdict = Verdict.open
+        var outcome = Outcome.open
     }
 
     private static let deadlines = DispatchQueue(label: "kizuna.transport.deadlines")
@@ -38,15 +38,15 @@ final class Exchange: Sendable {
     }
 
     /// The answer, once it is whole; ends with the request's deadline or the caller's cancellation.
-    func answer() async throws -> WireResponse {
+    func response() async throws -> WireResponse {
         let deadline = DispatchWorkItem { [self] in settle(.failure(failure("timed out"))) }
         Self.deadlines.asyncAfter(deadline: .now() + request.timeout.seconds, execute: deadline)
         defer { deadline.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let settled = state.withLock { state -> Result<WireResponse, any Error>? in
-                    if case .settled(let result) = state.verdict { return result }
-                    state.verdict = .awaited(continuation)
+                    if case .settled(let result) = state.outcome { return result }
+                    state.outcome = .awaited(continuation)
                     return nil
                 }
                 if let settled { continuation.resume(with: settled) }
@@ -100,12 +100,12 @@ final class Exchange: Sendable {
     /// The platform holds the answer for whole.
     func completed() {
         let (head, body, mustBeFramed) = state.withLock { ($0.head, $0.body, $0.mustBeFramed) }
-        guard var answer = head, answer.status >= 200 else {
+        guard var response = head, response.status >= 200 else {
             return settle(.failure(failure("the answer is not HTTP")))
         }
-        answer.body = body
-        guard isWhole(answer, mustBeFramed) else { return settle(.failure(failure("the answer's body ended early"))) }
-        settle(.success(answer))
+        response.body = body
+        guard isWhole(response, mustBeFramed) else { return settle(.failure(failure("the answer's body ended early"))) }
+        settle(.success(response))
     }
 
     func failed(_ failure: WireFailure) {
@@ -114,9 +114,9 @@ final class Exchange: Sendable {
 
     private func settle(_ result: Result<WireResponse, any Error>) {
         let before = state.withLock { state in
-            let before = state.verdict
+            let before = state.outcome
             if case .settled = before { return before }
-            state.verdict = .settled(result)
+            state.outcome = .settled(result)
             state.body = []
             return before
         }
@@ -124,12 +124,12 @@ final class Exchange: Sendable {
     }
 
     /// Whether the body has the length its head promised, where the head's length means the body's bytes at all.
-    private func isWhole(_ answer: WireResponse, _ mustBeFramed: Bool) -> Bool {
-        guard request.method != "HEAD", answer.status != 204, answer.status != 304 else { return true }
-        if answer.headers["transfer-encoding"] != nil { return true }
-        guard let stated = answer.headers["content-length"] else { return !mustBeFramed }
+    private func isWhole(_ response: WireResponse, _ mustBeFramed: Bool) -> Bool {
+        guard request.method != "HEAD", response.status != 204, response.status != 304 else { return true }
+        if response.headers["transfer-encoding"] != nil { return true }
+        guard let stated = response.headers["content-length"] else { return !mustBeFramed }
         // The length is that of the packed body.
-        if answer.headers["content-encoding"] != nil { return true }
-        return Int(stated).map { answer.body.count >= $0 } ?? true
+        if response.headers["content-encoding"] != nil { return true }
+        return Int(stated).map { response.body.count >= $0 } ?? true
     }
 }

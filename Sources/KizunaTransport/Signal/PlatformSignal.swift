@@ -11,21 +11,21 @@ internal import Synchronization
 /// they change before the commit is there to be seen.
 package final class PlatformSignal: ChangeSignal {
     private struct State {
-        var door: String?
-        var watch: DoorWatch?
+        var notificationFile: String?
+        var watch: NotificationFileWatch?
         /// Where no watch is to be had.
         var fallback: (any DispatchSourceTimer)?
         var heard: (@Sendable () -> Void)?
         /// The others' doors by name.
-        var others: [String: Door] = [:]
+        var others: [String: NotificationFile] = [:]
     }
 
-    private struct Door {
+    private struct NotificationFile {
         let file: Int32
         let process: Int32
     }
 
-    private static let doors = Atomic<Int>(0)
+    private static let notificationFiles = Atomic<Int>(0)
     /// How often the store is looked at where no signal can be heard.
     private static let pollInterval = DispatchTimeInterval.milliseconds(150)
 
@@ -48,26 +48,26 @@ package final class PlatformSignal: ChangeSignal {
     deinit { stop() }
 
     package func start(heard: @escaping @Sendable () -> Void) {
-        let name = "\(prefix)\(getpid())-\(Self.doors.add(1, ordering: .relaxed).newValue)"
-        let door = "\(folder)/\(name)"
-        let file = open(door, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        let name = "\(prefix)\(getpid())-\(Self.notificationFiles.add(1, ordering: .relaxed).newValue)"
+        let notificationFile = "\(folder)/\(name)"
+        let file = open(notificationFile, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
         if file >= 0 {
             // Whatever the process's mask: the others must be able to knock.
             fchmod(file, 0o600)
             close(file)
         }
-        let watch = file < 0 ? nil : DoorWatch(door: door, folder: folder)
+        let watch = file < 0 ? nil : NotificationFileWatch(notificationFile: notificationFile, folder: folder)
         let isListening =
             watch?.start { [weak self] news in
                 switch news {
-                case .knock: self?.hear()
+                case .notify: self?.hear()
                 case .folder: self?.lookAround()
                 case .end: self?.lookAround(isEnd: true)
                 }
             } ?? false
         state.withLock { state in
             state.heard = heard
-            state.door = door
+            state.notificationFile = notificationFile
             state.watch = isListening ? watch : nil
             state.fallback = isListening ? nil : poll()
         }
@@ -80,19 +80,19 @@ package final class PlatformSignal: ChangeSignal {
         state.withLock { state in
             guard !state.others.isEmpty else { return }
             var byte: UInt8 = 0
-            for door in state.others.values { _ = pwrite(door.file, &byte, 1, 0) }
+            for notificationFile in state.others.values { _ = pwrite(notificationFile.file, &byte, 1, 0) }
         }
     }
 
     package func stop() {
-        let former = state.withLock { state in
+        let previous = state.withLock { state in
             defer { state = State() }
             return state
         }
-        if let door = former.door { unlink(door) }
-        former.watch?.stop()
-        former.fallback?.cancel()
-        for door in former.others.values { close(door.file) }
+        if let notificationFile = previous.notificationFile { unlink(notificationFile) }
+        previous.watch?.stop()
+        previous.fallback?.cancel()
+        for notificationFile in previous.others.values { close(notificationFile.file) }
     }
 
     private func hear() {
@@ -115,11 +115,12 @@ package final class PlatformSignal: ChangeSignal {
     /// Finds who came and who went. Whoever came is knocked at, since it was not told before.
     private func lookAround(isEnd: Bool = false) {
         let isNews = state.withLock { state -> Bool in
-            guard let own = state.door else { return false }
+            guard let own = state.notificationFile else { return false }
             let present = Set(names()).subtracting([URL(fileURLWithPath: own).lastPathComponent])
             var isNews = isEnd || !FileManager.default.fileExists(atPath: path)
-            for (name, door) in state.others where !present.contains(name) || !Self.isRunning(door.process) {
-                close(door.file)
+            for (name, notificationFile) in state.others
+            where !present.contains(name) || !Self.isRunning(notificationFile.process) {
+                close(notificationFile.file)
                 state.others[name] = nil
                 isNews = true
             }
@@ -132,7 +133,7 @@ package final class PlatformSignal: ChangeSignal {
                 }
                 let file = open("\(folder)/\(name)", O_WRONLY | O_CLOEXEC)
                 guard file >= 0 else { continue }
-                state.others[name] = Door(file: file, process: process)
+                state.others[name] = NotificationFile(file: file, process: process)
                 if process != getpid() { state.watch?.follow(process) }
                 var byte: UInt8 = 0
                 _ = pwrite(file, &byte, 1, 0)
@@ -155,9 +156,9 @@ package final class PlatformSignal: ChangeSignal {
 }
 
 /// What a watch of a door tells.
-enum DoorNews: Sendable {
+enum NotificationFileEvent: Sendable {
     /// Somebody knocked.
-    case knock
+    case notify
     /// A file came into the folder or left it.
     case folder
     /// A process that was followed has ended.

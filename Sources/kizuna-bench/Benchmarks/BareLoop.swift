@@ -10,7 +10,7 @@ enum BareLoop {
     }
 
     static func rows(of body: [UInt8]) throws -> [Row] {
-        try RowCutter(keyColumns: ["id"]).rows(of: body).map {
+        try JSONArraySplitter(keyColumns: ["id"]).rows(of: body).map {
             Row(key: Array(($0.key?.text ?? "").utf8), body: $0.range)
         }
     }

@@ -17,7 +17,7 @@ enum ManyReads {
     }
 
     private static func measure(_ folder: URL, _ writes: Int) async throws -> Duration {
-        let body = BenchRows.answer(0..<1_000)
+        let body = BenchRows.response(0..<1_000)
         let commits = Latest()
         let client = try await BenchClient.make(BodyTransport { _ in body }, folder: folder) { commits.note() }
         let (ready, begun) = AsyncStream<Void>.makeStream()

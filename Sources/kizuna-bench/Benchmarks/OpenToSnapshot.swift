@@ -28,13 +28,13 @@ enum OpenToSnapshot {
     }
 
     private static func fill(_ folder: URL, _ lists: Int) async throws {
-        let bodies = (0..<lists).map { BenchRows.answer(($0 * rowsPerList)..<(($0 + 1) * rowsPerList), list: $0) }
+        let bodies = (0..<lists).map { BenchRows.response(($0 * rowsPerList)..<(($0 + 1) * rowsPerList), list: $0) }
         let transport = BodyTransport { url in
             let number = url.split(separator: "=").last.flatMap { $0.split(separator: ".").last }.flatMap { Int($0) }
             return bodies[number ?? 0]
         }
         let client = try await BenchClient.make(transport, folder: folder)
-        try await client.engine().handle().vault.relaxDurability()
+        try await client.engine().handle().store.relaxDurability()
         for list in 0..<lists { _ = try await query(client, list).execute() }
         await client.close()
     }

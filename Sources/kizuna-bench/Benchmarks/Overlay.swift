@@ -8,7 +8,7 @@ internal import KizunaSync
 enum Overlay {
     static func run(isQuick: Bool) async throws -> [Figure] {
         let (rows, writes) = isQuick ? (1_000, 100) : (10_000, 1_000)
-        let shape = ListShape(
+        let shape = QueryShape(
             request: TableRequest(schema: "public", table: BenchRows.table), types: TableTypes(), keyColumns: ["id"])
         let base = (0..<rows).map {
             StoredRow(
@@ -19,10 +19,10 @@ enum Overlay {
         var whole = Samples()
         var each = Samples()
         for _ in 0..<5 {
-            var fold = ListFold(shape: shape, base: base)
+            var fold = OverlayFold(shape: shape, base: base)
             whole.add(
                 time {
-                    fold = ListFold(shape: shape, base: base)
+                    fold = OverlayFold(shape: shape, base: base)
                     for entry in entries { fold.apply(entry) }
                 })
             let more = (writes..<(writes + 100)).map { entry($0, rows) }
@@ -43,10 +43,10 @@ enum Overlay {
     }
 
     /// Half updates, a quarter inserts, a quarter deletes.
-    private static func entry(_ number: Int, _ rows: Int) -> QueueEntry {
+    private static func entry(_ number: Int, _ rows: Int) -> QueuedMutation {
         let id = BenchRows.id(number * 7 % rows)
-        let filters = [QueueEntry.Filter(name: "id", value: "eq.\(id)")]
-        let operation: QueueEntry.Operation
+        let filters = [QueuedMutation.Filter(name: "id", value: "eq.\(id)")]
+        let operation: QueuedMutation.Operation
         var key = RowKey(text: id)
         switch number % 4 {
         case 0:
@@ -56,7 +56,7 @@ enum Overlay {
         default:
             operation = .update(patch: RawJSON(unchecked: Array(#"{"title":"new \#(number)"}"#.utf8)), filters: filters)
         }
-        return QueueEntry(
+        return QueuedMutation(
             id: "\(number)", table: TableID(name: BenchRows.table), operation: operation, rowKeys: [key],
             createdAt: Date(timeIntervalSince1970: 0))
     }

@@ -9,16 +9,17 @@ enum PeakMemory {
         guard let before = Self.highest(reset: true) else { return [] }
         _ = before
         return try await withFolder { folder in
-            let ticks = TickSource()
-            let vault = try Vault(
-                file: VaultFile(path: folder.appendingPathComponent("vault").path), owner: "bench", ticks: ticks,
+            let logicalClock = LogicalClock()
+            let store = try OwnerStore(
+                file: StoreFile(path: folder.appendingPathComponent("vault").path), owner: "bench",
+                logicalClock: logicalClock,
                 now: Date()
             ) { _ in }
-            let body = BenchRows.answer(0..<count)
+            let body = BenchRows.response(0..<count)
             guard let present = highest(reset: true) else { return [] }
-            _ = try await AnswerStored.store(body, in: vault, at: ticks)
+            _ = try await ResponseStored.persist(body, in: store, at: logicalClock)
             let peak = highest(reset: false) ?? present
-            await vault.close()
+            await store.close()
             return [
                 Figure("memory, answer of \(count) rows itself", Double(body.count) / 1_048_576, .megabytes),
                 Figure(

@@ -14,7 +14,7 @@ enum WriteToEmission {
 
     private static func run(_ count: Int, writes: Int) async throws -> [Figure] {
         try await withFolder { folder in
-            let body = BenchRows.answer(0..<count)
+            let body = BenchRows.response(0..<count)
             let client = try await BenchClient.make(BodyTransport { _ in body }, folder: folder)
             let read = client.from(BenchRows.table).selectAsSequence(as: [TaskRow].self).makeAsyncIterator()
             // Held on to like an app that shows it.
@@ -22,7 +22,7 @@ enum WriteToEmission {
             try await client.disableNetwork()
             let durable = try await updates(client, read, &shown, count, writes)
             let inserts = try await self.inserts(client, read, &shown, count, writes / 3)
-            try await client.engine().handle().vault.relaxDurability()
+            try await client.engine().handle().store.relaxDurability()
             let usedBefore = Processor.used
             let relaxed = try await updates(client, read, &shown, count, writes)
             let used = Processor.used - usedBefore

@@ -52,10 +52,10 @@ enum BenchClient {
         _ transport: any WireTransport, folder: URL, url: String = "https://project.example", key: String = "key",
         willCommit: (@Sendable () -> Void)? = nil
     ) async throws -> KizunaSyncClient {
-        var seams = Engine.Seams()
-        seams.transport = transport
-        seams.willCommit = willCommit
-        let client = KizunaSyncClient(seams: seams)
+        var dependencies = Engine.Dependencies()
+        dependencies.transport = transport
+        dependencies.willCommit = willCommit
+        let client = KizunaSyncClient(dependencies: dependencies)
         guard let url = URL(string: url) else { throw BenchFault("no URL: \(url)") }
         var configuration = KizunaSyncConfiguration(url: url, publishableKey: key, dataDirectory: folder)
         configuration.limits.pendingMutations = 100_000

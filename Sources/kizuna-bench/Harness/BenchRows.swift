@@ -20,7 +20,7 @@ enum BenchRows {
     static func title(_ number: Int) -> String { "task number \(number) of the list" }
 
     /// An answer of rows.
-    static func answer(_ numbers: Range<Int>, list: Int = 0, title: (Int) -> String? = { _ in nil }) -> [UInt8] {
+    static func response(_ numbers: Range<Int>, list: Int = 0, title: (Int) -> String? = { _ in nil }) -> [UInt8] {
         var body: [UInt8] = [UInt8(ascii: "[")]
         body.reserveCapacity(numbers.count * 270)
         for number in numbers {

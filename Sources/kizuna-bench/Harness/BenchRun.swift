@@ -13,7 +13,7 @@ struct BenchRun {
         Benchmark(name: "memory", run: PeakMemory.run),
         Benchmark(name: "disk", run: DiskSync.run),
         Benchmark(name: "write", run: WriteToEmission.run),
-        Benchmark(name: "answer", run: AnswerStored.run),
+        Benchmark(name: "answer", run: ResponseStored.run),
         Benchmark(name: "open", run: OpenToSnapshot.run),
         Benchmark(name: "reads", run: ManyReads.run),
         Benchmark(name: "enqueue", run: Enqueue.run),

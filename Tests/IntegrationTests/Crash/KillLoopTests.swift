@@ -31,7 +31,7 @@ import Testing
     private func check(_ scene: CrashScene, _ end: WorkerProcess.End, _ what: String) async throws {
         let accepted = end.accepted.count
         let drained = end.isKilled ? try await scene.run() : end
-        #expect(drained.refused == 0, "\(what): \(drained)")
+        #expect(drained.rejected == 0, "\(what): \(drained)")
         let notes = try await scene.serverNotes()
         // A process can die between the commit of a write and the word that it was accepted.
         let candidates = [accepted, accepted + 1].map { intendedNotes(after: Self.job.prefix($0)) }

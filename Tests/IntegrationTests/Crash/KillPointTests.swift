@@ -8,11 +8,11 @@ import Testing
     /// The row is there once, was made once, and nothing waits.
     private func expectDeliveredOnce(_ scene: CrashScene) async throws {
         let end = try await scene.run()
-        #expect(end.refused == 0, "\(end)")
+        #expect(end.rejected == 0, "\(end)")
         #expect(try await scene.serverNotes() == [noteKey(1): "milk"])
         #expect(try await scene.insertedTwice().isEmpty)
         let before = scene.writes.count
-        #expect(try await scene.run().refused == 0)
+        #expect(try await scene.run().rejected == 0)
         #expect(scene.writes.count == before, "an empty queue sends nothing")
     }
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func killedWhenTheAnswerHasCome() async throws {
+    @Test func killedWhenTheResponseHasCome() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "answer 1")
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// The third commit of this job writes the verdict down; the first accepts the write and the second notes the send.
-    @Test func killedBeforeTheVerdictIsWrittenDown() async throws {
+    @Test func killedBeforeTheOutcomeIsWrittenDown() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "commit 3")
@@ -88,7 +88,7 @@ import Testing
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "commit 1")
             #expect(end.isKilled && end.accepted.isEmpty, "\(end)")
-            #expect(try await scene.run().refused == 0)
+            #expect(try await scene.run().rejected == 0)
             #expect(try await scene.serverNotes().isEmpty)
             #expect(scene.writes.isEmpty)
         }

@@ -56,7 +56,7 @@ struct RandomCrash {
         let calm = try await scene.run()
         story.append("calm: \(calm)")
         let what: Comment = "seed \(seed): \(story.joined(separator: "\n"))"
-        #expect(calm.refused == 0, what)
+        #expect(calm.rejected == 0, what)
         let candidates = [accepted, accepted + 1].map { intendedNotes(after: job.prefix($0)) }
         let notes = try await scene.serverNotes()
         #expect(candidates.contains(notes), "the server has \(notes), \(what)")

@@ -46,21 +46,21 @@ import Testing
         _ type: String, _ values: [(String, String)], _ operands: [String]
     ) async throws -> Double {
         let types = TableTypes(columns: ["c": KizunaColumnType(rawValue: type)])
-        var questions: [FilterQuestion] = []
+        var questions: [FilterRequest] = []
         for value in values + [("NULL", "null")] {
-            let row = FilterQuestion.rowSQL([("c", type, value.0)])
+            let row = FilterRequest.rowSQL([("c", type, value.0)])
             for operand in operands {
                 let literal = WireFormat.sqlLiteral(operand)
                 for (word, symbol) in comparisons {
                     questions.append(
-                        FilterQuestion(
+                        FilterRequest(
                             filters: [QueryItem("c", "\(word).\(operand)")], rowSQL: row,
                             condition: "c \(symbol) \(literal)", types: types))
                 }
             }
         }
-        let rulings = try await FilterDifferenceTests.rulings(questions)
-        let answered = zip(questions, rulings).filter { $0.1.answer != .refused }
+        let decisions = try await FilterDifferenceTests.decisions(questions)
+        let answered = zip(questions, decisions).filter { $0.1.response != .rejected }
         #expect(answered.count > 10)
         let comparison = await FilterComparison(answered.map(\.0), answered.map(\.1), isDeclared: true)
         #expect(comparison.wrong == [])

@@ -4,7 +4,7 @@ import KizunaPostgREST
 import TestSupport
 
 /// A row and a filter on it, once as it is sent and once as SQL.
-struct FilterQuestion: Sendable {
+struct FilterRequest: Sendable {
     let filters: [QueryItem]
     /// The row, as what stands after `SELECT`.
     let rowSQL: String
@@ -36,29 +36,29 @@ struct FilterQuestion: Sendable {
 }
 
 /// What a real PostgreSQL said of a question.
-struct FilterRuling: Sendable {
-    enum Answer: String, Sendable {
+struct FilterDecision: Sendable {
+    enum Response: String, Sendable {
         case yes
         case no
         case null
-        case refused
+        case rejected
     }
 
-    let answer: Answer
+    let response: Response
     /// The SQLSTATE of a refusal.
     let code: String?
     /// The row as PostgreSQL writes it.
     let row: RawJSON
 
     /// Whether a row is shown by a read with this filter; nil where there is no answer.
-    var isShown: Bool? { answer == .refused ? nil : answer == .yes }
+    var isShown: Bool? { response == .rejected ? nil : response == .yes }
 
     /// Whether a device may say this. `null` also stands for "not true"; of a refused request nothing is ever shown.
     func allows(_ truth: Truth) -> Bool {
-        switch answer {
-        case .refused: true
+        switch response {
+        case .rejected: true
         case .no: truth != .yes
-        case .yes, .null: truth == .unknown || "\(truth)" == answer.rawValue
+        case .yes, .null: truth == .unknown || "\(truth)" == response.rawValue
         }
     }
 }
@@ -85,25 +85,26 @@ struct FilterJudge {
 
     let backend: LocalBackend
 
-    func rulings(_ questions: [FilterQuestion]) async throws -> [FilterRuling] {
-        var rulings: [FilterRuling] = []
+    func decisions(_ questions: [FilterRequest]) async throws -> [FilterDecision] {
+        var decisions: [FilterDecision] = []
         for start in stride(from: 0, to: questions.count, by: 1_000) {
             let part = questions[start..<min(start + 1_000, questions.count)]
             let texts = part.map {
                 RawJSON(elements: [RawJSON(string: $0.rowSQL), RawJSON(string: $0.condition)])
             }
-            let answers = try await backend.query(
+            let responses = try await backend.query(
                 """
                 SELECT judged.* FROM json_array_elements($1::json) WITH ORDINALITY AS asked(pair, number),
                 LATERAL judge(asked.pair->>0, asked.pair->>1) AS judged ORDER BY asked.number
                 """, [RawJSON(elements: texts).text])
-            rulings += try answers.map { answer in
-                FilterRuling(
-                    answer: FilterRuling.Answer(rawValue: answer["answer"] ?? "") ?? .refused, code: answer["code"],
-                    row: try RawJSON(validating: Array((answer["row"] ?? "").utf8)))
+            decisions += try responses.map { response in
+                FilterDecision(
+                    response: FilterDecision.Response(rawValue: response["answer"] ?? "") ?? .rejected,
+                    code: response["code"],
+                    row: try RawJSON(validating: Array((response["row"] ?? "").utf8)))
             }
         }
-        return rulings
+        return decisions
     }
 }
 
@@ -121,20 +122,21 @@ struct FilterComparison {
 
     /// `isDeclared` says whether the evaluator is told the columns' types.
     init(
-        _ questions: [FilterQuestion], _ rulings: [FilterRuling], isDeclared: Bool,
+        _ questions: [FilterRequest], _ decisions: [FilterDecision], isDeclared: Bool,
         by evaluate: Evaluator = ownEvaluator
     ) async {
-        for (number, (question, ruling)) in zip(questions, rulings).enumerated()
+        for (number, (question, decision)) in zip(questions, decisions).enumerated()
         where isDeclared || !question.holdsJSONNull {
             // Tests beside this one wait for real servers and must get their turns.
             if number % 50 == 0 { await Task.yield() }
             let types = isDeclared ? question.types : TableTypes(patternEvaluation: question.types.patternEvaluation)
-            let truth = evaluate(question.filters, RowView(ruling.row), types)
+            let truth = evaluate(question.filters, RowView(decision.row), types)
             if truth == .unknown { unknown += 1 } else { known += 1 }
-            guard !ruling.allows(truth) else { continue }
+            guard !decision.allows(truth) else { continue }
             let text = question.filters.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
             let kinds = isDeclared ? types.columns.map { "\($0.key) \($0.value.rawValue)" }.sorted() : ["undeclared"]
-            wrong.append("\(truth) where PostgreSQL says \(ruling.answer): \(text) on \(ruling.row.text) \(kinds)")
+            wrong.append(
+                "\(truth) where PostgreSQL says \(decision.response): \(text) on \(decision.row.text) \(kinds)")
         }
     }
 }

@@ -39,7 +39,7 @@ import Testing
                 for (row, truth) in zip(rows, truths) {
                     let at = rest.firstIndex(of: row)
                     if let at { rest.remove(at: at) }
-                    if let isAdmitted = truth.isAdmitted { #expect(isAdmitted == (at != nil), comment) }
+                    if let isMatched = truth.isMatched { #expect(isMatched == (at != nil), comment) }
                 }
                 #expect(rest == [], comment)
                 guard read.local == "exact", !Self.readsJSONNull.contains(read.id) else { continue }
@@ -94,14 +94,14 @@ private struct SharedCaseServer {
     /// The rows a read with these filters shows, nil where the server refuses them.
     func rows(of table: String, where filters: [QueryItem] = []) async throws -> [RawJSON]? {
         let path = table.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
-        let answer = try await transport.send(
+        let response = try await transport.send(
             WireRequest(
                 method: "GET",
                 url: backend.url + "/rest/v1/\(path)?" + filters.map(\.encoded).joined(separator: "&"),
                 headers: [WireHeader("Authorization", "Bearer " + backend.serviceRoleKey)]))
-        #expect(answer.status < 500)
-        guard answer.status == 200 else { return nil }
-        return try RawJSON(validating: answer.body).arrayElements()
+        #expect(response.status < 500)
+        guard response.status == 200 else { return nil }
+        return try RawJSON(validating: response.body).arrayElements()
     }
 
     /// The columns' types from the catalogue.

@@ -39,7 +39,7 @@ import Testing
             let own = locks.filter { $0.split(separator: " ").contains(Substring("\(id)")) }
             #expect(own.allSatisfy { !$0.contains("WRITE") }, "\(own)")
             let other = try await scene.run(["insert \(noteKey(2)) two"])
-            #expect(other.accepted.count == 1 && other.refused == 0, "\(other)")
+            #expect(other.accepted.count == 1 && other.rejected == 0, "\(other)")
             #expect(try await scene.serverNotes().count == 2)
             stopped.kill()
             _ = try await stopped.end()
@@ -59,7 +59,7 @@ import Testing
             stopped.resume()
             for worker in [stopped, other] {
                 let end = try await worker.end()
-                #expect(end.accepted.count == 1 && end.refused == 0, "\(end)")
+                #expect(end.accepted.count == 1 && end.rejected == 0, "\(end)")
             }
             #expect(try await scene.serverNotes().count == 2)
             #expect(try await scene.insertedTwice().isEmpty)
@@ -85,7 +85,7 @@ import Testing
             #expect(try await first.end().isKilled)
             backend.control.removeFault()
             let end = try await second.end()
-            #expect(end.refused == 0, "\(end)")
+            #expect(end.rejected == 0, "\(end)")
             #expect(scene.writes.contains { $0.sender == "second" })
             #expect(try await scene.serverNotes() == [noteKey(1): "one", noteKey(2): "two"])
         }

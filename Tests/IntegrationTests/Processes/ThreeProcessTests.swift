@@ -129,7 +129,7 @@ private struct ProcessTale {
         }
         let calm = try await scene.run()
         let what: Comment = "seed \(seed): \(story.joined(separator: "\n"))"
-        #expect(calm.refused == 0, what)
+        #expect(calm.rejected == 0, what)
         let notes = try await scene.serverNotes()
         for life in lives {
             let own = notes.filter { $0.key.hasPrefix(life.prefix) }

@@ -15,7 +15,7 @@ import Testing
     ])
     func rowsWhoseKeysTheServerMakesAreTold(_ sql: String) async throws {
         try await SharedCluster.withBackend(sql) { backend in
-            let device = try await Device(backend) { $0.tables = [KizunaTable("notes", mintsKeys: false)] }
+            let device = try await Device(backend) { $0.tables = [KizunaTable("notes", generatesKeys: false)] }
             let titles = ["a", "b", "c"].map { Titled(title: $0) }
             let receipt = try await device.notes.insert(titles)
             #expect(try await receipt.delivered().decode(as: Titled.self) == titles)

@@ -112,9 +112,9 @@ import Testing
             try await device.client.enableNetwork()
             try await receipt.delivered()
             #expect(try await backend.query("SELECT id FROM notes").count == 100)
-            let answers = backend.control.requests.compactMap(\.status)
-            #expect(answers.contains(413))
-            #expect(answers.count <= 20)
+            let responses = backend.control.requests.compactMap(\.status)
+            #expect(responses.contains(413))
+            #expect(responses.count <= 20)
             await device.client.close()
         }
     }
@@ -139,7 +139,7 @@ import Testing
 
     @Test func rowsWithoutAKeyAreShownAndAddedOnce() async throws {
         try await SharedCluster.withBackend("CREATE TABLE notes (title text NOT NULL);") { backend in
-            let device = try await Device(backend) { $0.tables = [KizunaTable("notes", mintsKeys: false)] }
+            let device = try await Device(backend) { $0.tables = [KizunaTable("notes", generatesKeys: false)] }
             try await device.notes.insert(["title": "kept"]).delivered()
             backend.control.add(FaultRule(.dropAnswer, method: "POST", path: "/rest/v1/notes"))
             let lost = try await device.notes.insert(["title": "lost"])

@@ -18,8 +18,8 @@ import Testing
             try await device.client.setAccessToken(token)
             try await device.untilDelivered()
             _ = try await device.pull()
-            let refused = try await device.notes.insert(Note(id: noteKey(1), title: "secret words"))
-            let error = await #expect(throws: SyncError.self) { try await refused.delivered() }
+            let rejected = try await device.notes.insert(Note(id: noteKey(1), title: "secret words"))
+            let error = await #expect(throws: SyncError.self) { try await rejected.delivered() }
             backend.control.isNetworkOn = false
             try await device.notes.insert(Note(id: noteKey(2), title: "waits"))
             let offline = await #expect(throws: SyncError.self) { try await device.pull() }
@@ -32,7 +32,7 @@ import Testing
                 }
             }
             #expect(!texts.contains("secret words") && !texts.contains(noteKey(1)))
-            #expect(error?.code == .refused && offline?.code == .connectivity)
+            #expect(error?.code == .rejected && offline?.code == .connectivity)
             for file in try device.store.files() {
                 let rights = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
                 #expect((rights as? NSNumber)?.intValue == 0o600, "\(file.path)")
@@ -67,14 +67,14 @@ import Testing
         HTTPAnswer(status: 200, body: Array("not JSON".utf8)), HTTPAnswer(status: 200, body: Array(#"{"a":1}"#.utf8)),
         HTTPAnswer(status: 502, body: Array("<html>".utf8)),
     ])
-    func anAlienAnswerToAReadLeavesWhatIsStored(_ answer: HTTPAnswer) async throws {
+    func anAlienAnswerToAReadLeavesWhatIsStored(_ response: HTTPAnswer) async throws {
         try await SharedCluster.withBackend(Schemas.notes) { backend in
             let device = try await Device(backend)
             try await device.notes.insert(Note(id: noteKey(1), title: "kept")).delivered()
             let before = try await device.pull()
-            backend.control.add(FaultRule(.answer(answer), method: "GET", path: "/rest/v1/notes", count: nil))
+            backend.control.add(FaultRule(.answer(response), method: "GET", path: "/rest/v1/notes", count: nil))
             let error = await #expect(throws: SyncError.self) { try await device.pull() }
-            #expect(error?.code == (answer.status == 200 ? .malformedAnswer : .server))
+            #expect(error?.code == (response.status == 200 ? .malformedResponse : .server))
             #expect(try await device.shown() == before)
             await device.client.close()
         }

@@ -39,7 +39,7 @@ enum SharedCluster {
 private final class Turns: Sendable {
     private struct State {
         var free: Int
-        var waiting: [Gate] = []
+        var waiting: [AsyncGate] = []
     }
 
     private let state: Mutex<State>
@@ -47,12 +47,12 @@ private final class Turns: Sendable {
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
     func take() async {
-        let gate = state.withLock { state -> Gate? in
+        let gate = state.withLock { state -> AsyncGate? in
             guard state.free == 0 else {
                 state.free -= 1
                 return nil
             }
-            let gate = Gate()
+            let gate = AsyncGate()
             state.waiting.append(gate)
             return gate
         }
@@ -60,7 +60,7 @@ private final class Turns: Sendable {
     }
 
     func giveBack() {
-        let next = state.withLock { state -> Gate? in
+        let next = state.withLock { state -> AsyncGate? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.free += 1
             return nil

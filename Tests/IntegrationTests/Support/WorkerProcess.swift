@@ -23,7 +23,7 @@ final class WorkerProcess: Sendable {
             }
         }
         /// Nil where the queue did not run empty.
-        var refused: Int? {
+        var rejected: Int? {
             lines.first { $0.hasPrefix("drained ") }.flatMap { Int($0.dropFirst(8)) }
         }
         var description: String { "\(isKilled ? "killed" : "exit") \(status): \(lines)" }

@@ -5,7 +5,7 @@ import Testing
     private struct Leaky: Error { let url = "https://x.test/rest/v1/tasks?secret=eq.hunter2" }
 
     private let error = SyncError(
-        .refused, "The server refused the write.", table: "tasks",
+        .rejected, "The server refused the write.", table: "tasks",
         server: ServerFailure(
             status: 409, code: "23505", message: "duplicate (email)=(a@b.c)", details: "Key hunter2", hint: "hint2"),
         underlying: Leaky())
@@ -30,9 +30,9 @@ import Testing
 
     @Test(arguments: [
         (SyncError.Code.connectivity, true), (.networkDisabled, true), (.storeBusy, true), (.diskFull, true),
-        (.sessionNotSettled, true), (.server, false), (.malformedAnswer, false), (.cacheMiss, false),
+        (.sessionNotSettled, true), (.server, false), (.malformedResponse, false), (.cacheMiss, false),
         (.decoding, false), (.rowWithoutKey, false), (.notQueueable, false), (.unfilteredWrite, false),
-        (.queueFull, false), (.refused, false), (.discarded, false), (.closed, false), (.engineUnavailable, false),
+        (.queueFull, false), (.rejected, false), (.discarded, false), (.closed, false), (.engineUnavailable, false),
         (.invalidConfiguration, false), (.storage, false), (.storeTooNew, false), (.storeCorrupt, false),
         (.unwritableDirectory, false), (SyncError.Code(rawValue: "of a later version"), false),
     ])
@@ -43,13 +43,13 @@ import Testing
     @Test func aServersErrorIsRetryableWhenTheServerSaysSo() {
         #expect(SyncError(.server, "x", server: ServerFailure(status: 503)).isRetryable)
         #expect(!SyncError(.server, "x", server: ServerFailure(status: 400)).isRetryable)
-        #expect(!SyncError(.refused, "x", server: ServerFailure(status: 503)).isRetryable)
+        #expect(!SyncError(.rejected, "x", server: ServerFailure(status: 503)).isRetryable)
     }
 
     @Test func equalityLeavesOutTheUnderlyingError() {
-        let same = SyncError(.refused, error.message, table: "tasks", server: error.server)
+        let same = SyncError(.rejected, error.message, table: "tasks", server: error.server)
         #expect(same == error)
-        #expect(SyncError(.refused, error.message, table: "notes", server: error.server) != error)
+        #expect(SyncError(.rejected, error.message, table: "notes", server: error.server) != error)
         #expect(SyncError(.server, error.message, table: "tasks", server: error.server) != error)
     }
 }

@@ -47,13 +47,13 @@ import Testing
     }
 
     @Test func ticksNeverRepeatAcrossThreads() async {
-        let source = TickSource()
-        let ticks = await withTaskGroup(of: [Tick].self) { group in
+        let source = LogicalClock()
+        let ticks = await withTaskGroup(of: [LogicalTime].self) { group in
             for _ in 0..<8 { group.addTask { (0..<1000).map { _ in source.next() } } }
-            return await group.reduce(into: [Tick]()) { $0 += $1 }
+            return await group.reduce(into: [LogicalTime]()) { $0 += $1 }
         }
         #expect(Set(ticks).count == 8000)
-        #expect(ticks.max() == Tick(8000))
+        #expect(ticks.max() == LogicalTime(8000))
         #expect(ticks.allSatisfy { .zero < $0 })
     }
 }

@@ -24,7 +24,7 @@ import Testing
         "\u{FEFF}1",
         "<html>", "//c\n1", "/**/1",
     ])
-    func malformedTextIsRefused(_ text: String) {
+    func malformedTextIsRejected(_ text: String) {
         #expect(throws: JSONFault.self) { try validated(text) }
     }
 

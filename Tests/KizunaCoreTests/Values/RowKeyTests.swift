@@ -55,7 +55,8 @@ import Testing
     @Test func cutterAndRowAgree() throws {
         let rows = [#"{"id":1,"b":"x"}"#, #"{"\u0069d":"A","b":null}"#, #"{"b":1}"#, #"{"id":1,"id":2,"b":false}"#]
         for columns in [["id"], ["b", "id"]] {
-            let cut = try RowCutter(keyColumns: columns).rows(of: Array("[\(rows.joined(separator: ","))]".utf8))
+            let cut = try JSONArraySplitter(keyColumns: columns).rows(
+                of: Array("[\(rows.joined(separator: ","))]".utf8))
             let read = try rows.map { try RawJSON(validating: Array($0.utf8)).rowKey(columns: columns) }
             #expect(cut.map(\.key) == read)
         }

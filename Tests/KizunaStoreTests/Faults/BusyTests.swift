@@ -5,29 +5,29 @@ import Testing
 @Suite struct BusyTests {
     @Test func aStoreThatAnotherProcessHoldsIsBusyAndNothingIsWritten() async throws {
         let scene = try StoreScene()
-        let vault = try scene.open()
-        _ = try await vault.enqueue([try insertion("a")], limit: 10)
+        let store = try scene.open()
+        _ = try await store.enqueue([try insertion("a")], limit: 10)
         let other = try RawStore(scene.path)
         try other.execute("BEGIN IMMEDIATE")
         let error = await #expect(throws: SyncError.self) {
-            try await vault.enqueue([try insertion("b")], limit: 10)
+            try await store.enqueue([try insertion("b")], limit: 10)
         }
         #expect(error?.code == .storeBusy)
         #expect(error?.isRetryable == true)
-        #expect(try await vault.pendingEntries().map(\.id) == ["insert-a"], "reading goes on meanwhile")
+        #expect(try await store.pendingEntries().map(\.id) == ["insert-a"], "reading goes on meanwhile")
         try other.execute("ROLLBACK")
         other.close()
-        _ = try await vault.enqueue([try insertion("b")], limit: 10)
+        _ = try await store.enqueue([try insertion("b")], limit: 10)
         #expect(scene.changes.map(\.queueDepth) == [1, 2])
-        await vault.close()
+        await store.close()
     }
 
     /// A lock that comes in the middle of what the owner's own file does, and one that is there when it opens.
     @Test func aStoreThatIsHeldWhileItOpensIsNotTakenForDamaged() async throws {
         let scene = try StoreScene()
-        let vault = try scene.open()
-        _ = try await vault.enqueue([try insertion("a")], limit: 10)
-        await vault.close()
+        let store = try scene.open()
+        _ = try await store.enqueue([try insertion("a")], limit: 10)
+        await store.close()
         let other = try RawStore(scene.path)
         try other.execute("PRAGMA locking_mode = EXCLUSIVE")
         try other.execute("BEGIN EXCLUSIVE")
@@ -47,13 +47,13 @@ import Testing
 
     @Test func twoConnectionsTakeTurns() async throws {
         let scene = try StoreScene()
-        let first = try scene.open(patience: .seconds(5))
-        let second = try scene.open(patience: .seconds(5))
+        let first = try scene.open(busyTimeout: .seconds(5))
+        let second = try scene.open(busyTimeout: .seconds(5))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (name, vault) in [("x", first), ("y", second)] {
+            for (name, store) in [("x", first), ("y", second)] {
                 group.addTask {
                     for number in 0..<50 {
-                        _ = try await vault.enqueue([try insertion("\(name)\(number)")], limit: 1000)
+                        _ = try await store.enqueue([try insertion("\(name)\(number)")], limit: 1000)
                     }
                 }
             }

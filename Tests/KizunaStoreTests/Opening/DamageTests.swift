@@ -9,7 +9,7 @@ import Testing
         case garbage
         case cutInTheMiddle
         case queuePage
-        case refusalsPage
+        case rejectionsPage
         case undecodableWrite
         case versionBelowZero
     }
@@ -20,23 +20,23 @@ import Testing
         try await fill(scene)
         try inflict(damage, on: scene.path)
         let damaged = try Data(contentsOf: URL(fileURLWithPath: scene.path))
-        let vault = try scene.open()
-        let aside = try #require(vault.movedAside)
+        let store = try scene.open()
+        let aside = try #require(store.movedAside)
         #expect(aside.hasPrefix(scene.path + ".damaged-"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == damaged)
-        let saved = try await vault.pendingEntries().map(\.id)
-        #expect(vault.damage?.savedWrites == saved.count)
-        let refusals = try await vault.refusedEntries().count
-        #expect(vault.damage?.savedRefusals == refusals)
+        let saved = try await store.pendingEntries().map(\.id)
+        #expect(store.damage?.savedWrites == saved.count)
+        let rejections = try await store.rejectedEntries().count
+        #expect(store.damage?.savedRejections == rejections)
         switch damage {
         case .garbage, .queuePage: #expect(saved.isEmpty)
         case .cutInTheMiddle: #expect(saved.count < 200)
-        case .refusalsPage, .versionBelowZero: #expect(saved.count == 200)
+        case .rejectionsPage, .versionBelowZero: #expect(saved.count == 200)
         case .undecodableWrite: #expect(saved == (0..<200).filter { $0 != 99 }.map { "insert-k\($0)" })
         }
-        #expect(vault.damage?.isWhole == (damage == .versionBelowZero))
-        _ = try await vault.enqueue([try insertion("new")], limit: 1000)
-        await vault.close()
+        #expect(store.damage?.isWhole == (damage == .versionBelowZero))
+        _ = try await store.enqueue([try insertion("new")], limit: 1000)
+        await store.close()
         let again = try scene.open()
         #expect(again.movedAside == nil)
         #expect(try await again.pendingEntries().map(\.id) == saved + ["insert-new"])
@@ -49,11 +49,11 @@ import Testing
     @Test func aNumberThatStandsTwiceIsDamage() async throws {
         for table in ["queue", "rows"] {
             let scene = try StoreScene()
-            let vault = try scene.open()
-            _ = try await vault.enqueue([try insertion("a"), try insertion("b"), try insertion("c")], limit: 10)
-            _ = try await vault.store(try scene.answer(#"[{"id":"1"},{"id":"2"},{"id":"3"}]"#))
-            _ = try await vault.store(try scene.answer(#"[{"id":"3"},{"id":"1"},{"id":"2"}]"#))
-            await vault.close()
+            let store = try scene.open()
+            _ = try await store.enqueue([try insertion("a"), try insertion("b"), try insertion("c")], limit: 10)
+            _ = try await store.store(try scene.response(#"[{"id":"1"},{"id":"2"},{"id":"3"}]"#))
+            _ = try await store.store(try scene.response(#"[{"id":"3"},{"id":"1"},{"id":"2"}]"#))
+            await store.close()
             try repeatNumber(of: table, in: scene.path)
             if table == "rows" {
                 let reader = try scene.open()
@@ -75,9 +75,9 @@ import Testing
     @Test func aWriteWhoseConditionsCannotBeReadIsNeverTakenForOneWithoutAny() async throws {
         for text in ["NULL", "''", "'[\"id\"]'", "'[\"id\",5]'", "'nonsense'"] {
             let scene = try StoreScene()
-            let vault = try scene.open()
-            _ = try await vault.enqueue([try update("a"), try update("b")], limit: 10)
-            await vault.close()
+            let store = try scene.open()
+            _ = try await store.enqueue([try update("a"), try update("b")], limit: 10)
+            await store.close()
             let raw = try RawStore(scene.path)
             try raw.execute("UPDATE queue SET filters = \(text) WHERE id = 'update-a'")
             raw.close()
@@ -92,17 +92,17 @@ import Testing
         let scene = try StoreScene()
         try await fill(scene)
         try overwritePage(of: "rows", in: scene.path)
-        let vault = try scene.open()
-        #expect(vault.movedAside == nil)
-        let error = await #expect(throws: SyncError.self) { try await vault.list(cacheKey: "all", usedAt: day(5)) }
+        let store = try scene.open()
+        #expect(store.movedAside == nil)
+        let error = await #expect(throws: SyncError.self) { try await store.list(cacheKey: "all", usedAt: day(5)) }
         #expect(error?.code == .storeCorrupt)
-        #expect(try await vault.pendingEntries().count == 200, "the queue is still there to be sent")
-        await vault.close()
+        #expect(try await store.pendingEntries().count == 200, "the queue is still there to be sent")
+        await store.close()
         let again = try scene.open()
         #expect(again.movedAside != nil)
         // Nothing of the queue was on the broken page.
         #expect(try await again.pendingEntries().count == 200)
-        #expect(try await again.refusedEntries().count == 1)
+        #expect(try await again.rejectedEntries().count == 1)
         #expect(again.damage?.isWhole == true)
         #expect(try await again.list(cacheKey: "all", usedAt: day(5)) == nil)
         await again.close()
@@ -115,10 +115,10 @@ import Testing
         let scene = try StoreScene()
         try await fill(scene)
         _ = FileManager.default.createFile(atPath: scene.path + "-suspect", contents: nil)
-        let vault = try scene.open()
-        #expect(vault.movedAside == nil)
-        #expect(try await vault.pendingEntries().count == 200)
-        await vault.close()
+        let store = try scene.open()
+        #expect(store.movedAside == nil)
+        #expect(try await store.pendingEntries().count == 200)
+        await store.close()
         #expect(!FileManager.default.fileExists(atPath: scene.path + "-suspect"))
     }
 
@@ -127,24 +127,24 @@ import Testing
         try await fill(scene)
         try inflict(.garbage, on: scene.path)
         let before = try scene.folder.files().map(\.path)
-        #expect(Vault.owner(of: VaultFile(path: scene.path)) == nil)
+        #expect(OwnerStore.owner(of: StoreFile(path: scene.path)) == nil)
         #expect(try scene.folder.files().map(\.path) == before)
-        let vault = try scene.open()
-        #expect(vault.movedAside != nil, "the owner's own opening reports the damage")
-        await vault.close()
+        let store = try scene.open()
+        #expect(store.movedAside != nil, "the owner's own opening reports the damage")
+        await store.close()
     }
 
     // MARK: -
 
     /// Enough writes and rows that each table has pages of its own.
     private func fill(_ scene: StoreScene) async throws {
-        let vault = try scene.open()
-        _ = try await vault.enqueue(try (0..<200).map { try insertion("k\($0)") }, limit: 1000)
-        _ = try await vault.enqueue([try insertion("r")], limit: 1000)
-        try await vault.refuse([try refusal(try insertion("r"))])
+        let store = try scene.open()
+        _ = try await store.enqueue(try (0..<200).map { try insertion("k\($0)") }, limit: 1000)
+        _ = try await store.enqueue([try insertion("r")], limit: 1000)
+        try await store.reject([try rejection(try insertion("r"))])
         let rows = (0..<500).map { #"{"id":"\#($0)","text":"some text that takes room on a page"}"# }
-        _ = try await vault.store(try scene.answer("[\(rows.joined(separator: ","))]"))
-        await vault.close()
+        _ = try await store.store(try scene.response("[\(rows.joined(separator: ","))]"))
+        await store.close()
     }
 
     private func inflict(_ damage: Damage, on path: String) throws {
@@ -155,7 +155,7 @@ import Testing
             let bytes = try Data(contentsOf: url)
             try bytes.prefix(bytes.count / 2).write(to: url)
         case .queuePage: try overwritePage(of: "queue", in: path)
-        case .refusalsPage: try overwritePage(of: "refusals", in: path)
+        case .rejectionsPage: try overwritePage(of: "refusals", in: path)
         case .undecodableWrite:
             let raw = try RawStore(path)
             try raw.execute("UPDATE queue SET operation = 'merge' WHERE sequence = 100")

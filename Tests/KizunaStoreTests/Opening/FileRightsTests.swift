@@ -7,13 +7,13 @@ import Testing
 @Suite struct FileRightsTests {
     @Test func filesAreForThisUserAlone() async throws {
         let scene = try StoreScene()
-        let vault = try scene.open()
-        _ = try await vault.enqueue([try insertion("a")], limit: 10)
+        let store = try scene.open()
+        _ = try await store.enqueue([try insertion("a")], limit: 10)
         let files = try scene.folder.files().map(\.path)
         #expect(files.map { $0.replacingOccurrences(of: scene.path, with: "") }.sorted() == ["", "-shm", "-wal"])
         for file in files { #expect(try rights(file) == 0o600, "\(file)") }
         #expect(try rights(scene.folder.path + "/vaults") == 0o700)
-        await vault.close()
+        await store.close()
     }
 
     /// A file stands where the folder should be: no user, not even an administrator, can make the store there.

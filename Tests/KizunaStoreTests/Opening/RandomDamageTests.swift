@@ -23,8 +23,8 @@ import Testing
             let what: Comment = "seed \(seed): \(story)"
             let readable = try readable(scene)
             do {
-                let vault = try scene.open()
-                let found = try await vault.pendingEntries()
+                let store = try scene.open()
+                let found = try await store.pendingEntries()
                 let ids = Set(found.map(\.id))
                 let lost = readable.subtracting(ids).sorted()
                 #expect(lost.isEmpty, what)
@@ -34,16 +34,16 @@ import Testing
                     let written = try insertion(String(entry.id.dropFirst(7)))
                     #expect(entry.operation == written.operation, what)
                 }
-                if let damage = vault.damage {
+                if let damage = store.damage {
                     damagedOnes += 1
                     saved += found.count
                     #expect(damage.savedWrites == found.count, what)
                     #expect(FileManager.default.fileExists(atPath: damage.path), what)
                     #expect(found.count { $0.maybeSent } == found.count, what)
                 }
-                if found.count < Self.writes { #expect(vault.damage?.isWhole == false, what) }
-                let outcome = await Result { _ = try await vault.enqueue([try insertion("new")], limit: 1000) }
-                await vault.close()
+                if found.count < Self.writes { #expect(store.damage?.isWhole == false, what) }
+                let outcome = await Result { _ = try await store.enqueue([try insertion("new")], limit: 1000) }
+                await store.close()
                 if case .failure(let error) = outcome {
                     // A broken page that only a write meets: the call says so, and the next opening saves what there is.
                     #expect((error as? SyncError)?.code == .storeCorrupt, what)
@@ -79,20 +79,20 @@ import Testing
         let readable = try readable(scene)
         #expect(!readable.contains("insert-k60") && !readable.contains("insert-k180"))
         #expect(readable.isSuperset(of: ["insert-k0", "insert-k120", "insert-k239"]))
-        let vault = try scene.open()
-        let saved = try await vault.pendingEntries().map(\.id)
+        let store = try scene.open()
+        let saved = try await store.pendingEntries().map(\.id)
         #expect(saved == ordered(readable))
-        #expect(vault.damage?.isWhole == false)
-        #expect(try await vault.refusedEntries().count == 20)
-        await vault.close()
+        #expect(store.damage?.isWhole == false)
+        #expect(try await store.rejectedEntries().count == 20)
+        await store.close()
     }
 
     /// A kill at each step between the damaged file and the new one: the writes are there at the next opening.
     @Test func aRescueThatWasInterruptedIsFinished() async throws {
         let scene = try StoreScene()
-        let vault = try scene.open()
-        _ = try await vault.enqueue(try (0..<5).map { try insertion("k\($0)") }, limit: 10)
-        await vault.close()
+        let store = try scene.open()
+        _ = try await store.enqueue(try (0..<5).map { try insertion("k\($0)") }, limit: 10)
+        await store.close()
         let files = FileManager.default
         // Moved aside, and the new one not yet in its place; a log of the damaged one is still there.
         try files.moveItem(atPath: scene.path, toPath: scene.path + ".saved")
@@ -116,16 +116,16 @@ import Testing
     // MARK: -
 
     private func fill(_ scene: StoreScene) async throws {
-        let vault = try scene.open()
-        for number in 0..<Self.writes { _ = try await vault.enqueue([try insertion("k\(number)")], limit: 1000) }
+        let store = try scene.open()
+        for number in 0..<Self.writes { _ = try await store.enqueue([try insertion("k\(number)")], limit: 1000) }
         for number in 0..<20 {
             let entry = try insertion("r\(number)")
-            _ = try await vault.enqueue([entry], limit: 1000)
-            try await vault.refuse([try refusal(entry)])
+            _ = try await store.enqueue([entry], limit: 1000)
+            try await store.reject([try rejection(entry)])
         }
         let rows = (0..<200).map { #"{"id":"\#($0)","text":"some text that takes room on a page"}"# }
-        _ = try await vault.store(try scene.answer("[\(rows.joined(separator: ","))]"))
-        await vault.close()
+        _ = try await store.store(try scene.response("[\(rows.joined(separator: ","))]"))
+        await store.close()
     }
 
     private func inflict(_ random: inout SeededRandom, on path: String) throws -> String {

@@ -12,40 +12,40 @@ import Testing
         let name: String
         let lease: Lease
         var isRunning = true
-        let standing: Lease.Standing
+        let status: Lease.Status
 
         var testDescription: String { name }
     }
 
     static let cases: [Case] = [
-        Case(name: "nobody's", lease: Lease(), standing: .free),
-        Case(name: "mine", lease: Lease(holder: me, end: .seconds(105)), standing: .mine),
-        Case(name: "mine, run out and taken by nobody", lease: Lease(holder: me, end: .seconds(90)), standing: .mine),
-        Case(name: "another's", lease: Lease(holder: other, end: .seconds(104)), standing: .others(.seconds(4))),
-        Case(name: "another's, just taken", lease: Lease(holder: other, end: .seconds(110)), standing: .others(length)),
-        Case(name: "another's, at its end", lease: Lease(holder: other, end: .seconds(100)), standing: .expired),
-        Case(name: "another's, run out", lease: Lease(holder: other, end: .seconds(90)), standing: .expired),
+        Case(name: "nobody's", lease: Lease(), status: .free),
+        Case(name: "mine", lease: Lease(holder: me, end: .seconds(105)), status: .mine),
+        Case(name: "mine, run out and taken by nobody", lease: Lease(holder: me, end: .seconds(90)), status: .mine),
+        Case(name: "another's", lease: Lease(holder: other, end: .seconds(104)), status: .others(.seconds(4))),
+        Case(name: "another's, just taken", lease: Lease(holder: other, end: .seconds(110)), status: .others(length)),
+        Case(name: "another's, at its end", lease: Lease(holder: other, end: .seconds(100)), status: .expired),
+        Case(name: "another's, run out", lease: Lease(holder: other, end: .seconds(90)), status: .expired),
         Case(
             name: "another's, which was killed", lease: Lease(holder: other, end: .seconds(104)), isRunning: false,
-            standing: .holderDied),
+            status: .holderDied),
         Case(
             name: "another's, of another length", lease: Lease(holder: other, end: .seconds(119)),
-            standing: .others(.seconds(19))),
+            status: .others(.seconds(19))),
         Case(
             name: "longer than a lease can be", lease: Lease(holder: other, end: .seconds(5_000)),
-            standing: .beforeReboot),
+            status: .beforeReboot),
         Case(
             name: "another opening of this process",
             lease: Lease(holder: LeaseHolder(process: 1, run: 10, opening: 2), end: .seconds(104)),
-            standing: .others(.seconds(4))),
+            status: .others(.seconds(4))),
     ]
 
     @Test(arguments: cases)
     func standsAsTheTableSays(_ each: Case) {
-        let standing = each.lease.standing(
+        let status = each.lease.status(
             for: Self.me, at: .seconds(100), length: Self.length, isRunning: { _ in each.isRunning })
-        #expect(standing == each.standing)
-        let isOthers = if case .others = each.standing { true } else { false }
-        #expect(standing.isOpen == !isOthers)
+        #expect(status == each.status)
+        let isOthers = if case .others = each.status { true } else { false }
+        #expect(status.isOpen == !isOthers)
     }
 }

@@ -7,28 +7,28 @@ import Testing
 @Suite struct SharedChangesTests {
     @Test func acceptedWritesAreTold() async throws {
         let (one, two) = try SharedScene().pair()
-        _ = try await one.vault.enqueue([try insertion("a"), try insertion("b")], limit: 10)
+        _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 10)
         let news = try #require(try await two.look())
         #expect(news.queued.map(\.id) == ["insert-a", "insert-b"])
         #expect(news.queueDepth == 2)
-        #expect(try await two.vault.pendingCount() == 2)
+        #expect(try await two.store.pendingMutationCount() == 2)
         #expect(try await two.look() == nil, "nothing is told twice")
     }
 
     @Test func onesOwnCommitsAreNotNews() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.enqueue([try insertion("a")], limit: 10)
+        _ = try await one.store.enqueue([try insertion("a")], limit: 10)
         #expect(try await one.look() == nil)
         #expect(one.signal.tellings == 1)
         // Reading tells nobody and is no news for anybody.
-        _ = try await one.vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        _ = try await one.store.image(cacheKey: "all", table: tasks, usedAt: day(5))
         #expect(one.signal.tellings == 1)
         _ = try await two.look()
-        _ = try await two.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: two.ticks.next()))
-        _ = try await two.vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        _ = try await two.store.store(try scene.response(#"[{"id":"a"}]"#, at: two.logicalClock.next()))
+        _ = try await two.store.image(cacheKey: "all", table: tasks, usedAt: day(5))
         _ = try await one.look()
-        _ = try await two.vault.image(cacheKey: "all", table: tasks, usedAt: day(6))
+        _ = try await two.store.image(cacheKey: "all", table: tasks, usedAt: day(6))
         #expect(try await one.look() == nil)
         #expect(one.news.count == 1)
     }
@@ -36,8 +36,8 @@ import Testing
     /// The news come first, and what is built on them after.
     @Test func aTransactionOfOnesOwnTellsTheOthersBefore() async throws {
         let (one, two) = try SharedScene().pair()
-        _ = try await one.vault.enqueue([try insertion("a")], limit: 10)
-        _ = try await two.vault.enqueue([try insertion("b")], limit: 10)
+        _ = try await one.store.enqueue([try insertion("a")], limit: 10)
+        _ = try await two.store.enqueue([try insertion("b")], limit: 10)
         #expect(
             two.changes.map { "\($0.isOthers) \($0.queued.map(\.id)) \($0.queueDepth)" } == [
                 #"true ["insert-a"] 2"#, #"false ["insert-b"] 2"#,
@@ -46,9 +46,9 @@ import Testing
 
     @Test func theLimitOfTheQueueIsOneForAll() async throws {
         let (one, two) = try SharedScene().pair()
-        _ = try await one.vault.enqueue([try insertion("a"), try insertion("b")], limit: 3)
+        _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 3)
         let error = await #expect(throws: SyncError.self) {
-            try await two.vault.enqueue([try insertion("c"), try insertion("d")], limit: 3)
+            try await two.store.enqueue([try insertion("c"), try insertion("d")], limit: 3)
         }
         #expect(error?.code == .queueFull)
         #expect(two.news.count == 1, "what was seen on the way is told all the same")
@@ -57,14 +57,14 @@ import Testing
     @Test func aDeliveryIsTheEndOfTheWriteAndTheNewListInOne() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.store(try scene.answer(#"[{"id":"a","title":"old"}]"#, at: one.ticks.next()))
-        _ = try await one.vault.enqueue([try update("a")], limit: 10)
+        _ = try await one.store.store(try scene.response(#"[{"id":"a","title":"old"}]"#, at: one.logicalClock.next()))
+        _ = try await one.store.enqueue([try update("a")], limit: 10)
         _ = try await two.look()
-        try await one.vault.settle(
+        try await one.store.settle(
             ["update-a"], table: tasks, rows: ["update-a": [try json(#"{"id":"a","title":"new"}"#)]],
             keys: [RowKey(text: "a")]
         ) { _, _ in
-            var edit = ListEdit()
+            var edit = CachedQueryEdit()
             edit.replaced = [
                 .init(key: RowKey(text: "a"), json: RawJSON(unchecked: Array(#"{"id":"a","title":"new"}"#.utf8)))
             ]
@@ -84,44 +84,44 @@ import Testing
     @Test func aRefusalIsToldWithItsReasonAndItsList() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.store(try scene.answer("[]", at: one.ticks.next()))
-        let stored = try await one.vault.enqueue([try insertion("a")], limit: 10)
+        _ = try await one.store.store(try scene.response("[]", at: one.logicalClock.next()))
+        let stored = try await one.store.enqueue([try insertion("a")], limit: 10)
         _ = try await two.look()
-        try await one.vault.beginSend(["insert-a"])
-        #expect(try await one.vault.refuse([try refusal(stored[0])]) == nil)
+        try await one.store.beginSend(["insert-a"])
+        #expect(try await one.store.reject([try rejection(stored[0])]) == nil)
         let news = try #require(try await two.look())
         #expect(news.ended.map(\.id) == ["insert-a"])
-        #expect(news.refused.map(\.failure.code) == ["23505"])
+        #expect(news.rejected.map(\.failure.code) == ["23505"])
         guard case .replaced(let list, _) = news.lists["all"] else {
             Issue.record("the list was not told")
             return
         }
         #expect(list.head.isStale)
-        #expect(try await one.vault.dismissRefused("insert-a"))
-        #expect(try await two.look()?.unrefused == ["insert-a"])
+        #expect(try await one.store.dismissRejected("insert-a"))
+        #expect(try await two.look()?.unrejected == ["insert-a"])
     }
 
-    @Test func aWriteThatIsQueuedAgainIsNoVerdict() async throws {
+    @Test func aWriteThatIsQueuedAgainIsNoOutcome() async throws {
         let (one, two) = try SharedScene().pair()
-        let stored = try await one.vault.enqueue([try insertion("a")], limit: 10)
+        let stored = try await one.store.enqueue([try insertion("a")], limit: 10)
         _ = try await two.look()
-        try await one.vault.beginSend(["insert-a"])
-        try await one.vault.refuse([try refusal(stored[0])])
-        _ = try await one.vault.requeueRefused("insert-a") { (refused, _) in [refused] }
+        try await one.store.beginSend(["insert-a"])
+        try await one.store.reject([try rejection(stored[0])])
+        _ = try await one.store.requeueRejected("insert-a") { (rejected, _) in [rejected] }
         let news = try #require(try await two.look())
         #expect(news.ended.map(\.id) == ["insert-a"])
         #expect(news.queued.map(\.id) == ["insert-a"])
-        #expect(news.refused.isEmpty)
+        #expect(news.rejected.isEmpty)
     }
 
     @Test func newBookkeepingAndNewContentsAreToldApart() async throws {
         let (one, two) = try SharedScene().pair()
-        _ = try await one.vault.enqueue([try insertion("a"), try insertion("b")], limit: 10)
+        _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 10)
         _ = try await two.look()
         var folded = try update("a")
         folded.isCompactable = true
-        _ = try await one.vault.enqueue([folded], limit: 10)
-        try await one.vault.beginSend(["insert-b"])
+        _ = try await one.store.enqueue([folded], limit: 10)
+        try await one.store.beginSend(["insert-b"])
         let news = try #require(try await two.look())
         #expect(news.rewritten.map(\.id) == ["insert-a"])
         #expect(news.updated.map { "\($0.id) \($0.maybeSent)" } == ["insert-b true"])
@@ -132,36 +132,36 @@ import Testing
     func aClearIsTold(keepingQueue: Bool) async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: one.ticks.next()))
-        _ = try await one.vault.enqueue([try insertion("b")], limit: 10)
+        _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
+        _ = try await one.store.enqueue([try insertion("b")], limit: 10)
         _ = try await two.look()
-        let early = two.ticks.next()
-        try await one.vault.clear(keepingQueue: keepingQueue)
+        let early = two.logicalClock.next()
+        try await one.store.clear(keepingQueue: keepingQueue)
         let news = try #require(try await two.look())
         #expect(news.isCleared)
         #expect(news.ended.map(\.id) == (keepingQueue ? [] : ["insert-b"]))
         #expect(news.queueDepth == (keepingQueue ? 1 : 0))
-        #expect(try await two.vault.store(try scene.answer("[]", at: early)) == .olderThanClear)
+        #expect(try await two.store.store(try scene.response("[]", at: early)) == .olderThanClear)
     }
 
     @Test func aListThatIsNotShownIsNotLoaded() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
         let two = try scene.process(2, shown: [])
-        _ = try await one.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: one.ticks.next()))
+        _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
         let news = try #require(try await two.look())
         #expect(news.lists.isEmpty)
         #expect(news.changedTables == [tasks])
-        let image = try await two.vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        let image = try await two.store.image(cacheKey: "all", table: tasks, usedAt: day(5))
         #expect(image.list?.rows.map(\.json.text) == [#"{"id":"a"}"#])
     }
 
     @Test func anImageIsToldWhatItRestsOnFirst() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.enqueue([try insertion("a")], limit: 10)
+        _ = try await one.store.enqueue([try insertion("a")], limit: 10)
         let seen = SharedBox<[String]>([])
-        try await two.vault.deliverImage(cacheKey: "all", table: tasks, usedAt: day(5)) { image in
+        try await two.store.deliverSnapshot(cacheKey: "all", table: tasks, usedAt: day(5)) { image in
             seen.value.withLock { $0 = image.entries.map(\.id) }
         }
         #expect(seen.value.withLock { $0 } == ["insert-a"])
@@ -173,11 +173,11 @@ import Testing
     @Test func theRowsOfAKeyAreFoundAfterTheOtherStoredAnAnswer() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await two.vault.store(try scene.answer(#"[{"id":"a","title":"1"}]"#, at: two.ticks.next()))
-        _ = try await two.vault.enqueue([try update("a", id: "first")], limit: 10)
-        _ = try await one.vault.store(
-            try scene.answer(#"[{"id":"b","title":"x"},{"id":"a","title":"2"}]"#, at: one.ticks.next()))
-        _ = try await two.vault.enqueue([try update("a", id: "second")], limit: 10)
+        _ = try await two.store.store(try scene.response(#"[{"id":"a","title":"1"}]"#, at: two.logicalClock.next()))
+        _ = try await two.store.enqueue([try update("a", id: "first")], limit: 10)
+        _ = try await one.store.store(
+            try scene.response(#"[{"id":"b","title":"x"},{"id":"a","title":"2"}]"#, at: one.logicalClock.next()))
+        _ = try await two.store.enqueue([try update("a", id: "second")], limit: 10)
         let known = two.changes.last?.known[tasks]?[RowKey(text: "a")]??.text
         #expect(known == #"{"id":"a","title":"2"}"#)
     }

@@ -9,35 +9,35 @@ import Testing
 @Suite struct SharedOpeningTests {
     @Test(arguments: 0..<5) func manyOpenANewFileAtOnce(_ round: Int) async throws {
         let scene = try SharedScene()
-        let vaults = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
+        let stores = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
             for number in 1...8 { group.addTask { try scene.process(Int32(number)) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        for (number, each) in vaults.enumerated() {
-            _ = try await each.vault.enqueue([try insertion("k\(number)")], limit: 100)
+        for (number, each) in stores.enumerated() {
+            _ = try await each.store.enqueue([try insertion("k\(number)")], limit: 100)
         }
-        #expect(try await vaults[0].vault.pendingEntries().count == 8)
-        for each in vaults { await each.vault.close() }
+        #expect(try await stores[0].store.pendingEntries().count == 8)
+        for each in stores { await each.store.close() }
     }
 
     /// Whoever comes a moment later must not put a new file in the place of the one that is being filled.
     @Test func aNewFileIsMadeByOneOfMany() async throws {
         for round in 0..<100 {
             let scene = try SharedScene()
-            let vaults = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
+            let stores = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
                 for number in 1...6 {
                     group.addTask {
                         let process = try scene.process(Int32(number))
-                        _ = try await process.vault.enqueue([try insertion("k\(number)")], limit: 100)
+                        _ = try await process.store.enqueue([try insertion("k\(number)")], limit: 100)
                         return process
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            for each in vaults {
-                #expect(try await each.vault.pendingEntries().count == 6, "round \(round)")
+            for each in stores {
+                #expect(try await each.store.pendingEntries().count == 6, "round \(round)")
                 #expect(!each.news.contains { $0.isCleared }, "round \(round)")
-                await each.vault.close()
+                await each.store.close()
             }
         }
     }
@@ -45,9 +45,9 @@ import Testing
     @Test func aFileOfTheFirstVersionIsBroughtUpWithWhatItHolds() async throws {
         let scene = try SharedScene()
         let first = try scene.process(1)
-        _ = try await first.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: first.ticks.next()))
-        _ = try await first.vault.enqueue([try insertion("b")], limit: 10)
-        await first.vault.close()
+        _ = try await first.store.store(try scene.response(#"[{"id":"a"}]"#, at: first.logicalClock.next()))
+        _ = try await first.store.enqueue([try insertion("b")], limit: 10)
+        await first.store.close()
         let raw = try RawStore(scene.path)
         for sql in [
             "DROP TABLE shared", "DROP TABLE marks", "ALTER TABLE lists DROP COLUMN version",
@@ -56,10 +56,10 @@ import Testing
         ] { try raw.execute(sql) }
         raw.close()
         let (one, two) = try scene.pair()
-        #expect(try await one.vault.pendingEntries().map(\.id) == ["insert-b"])
-        #expect(texts(try await two.vault.list(cacheKey: "all", usedAt: day(5))) == [#"{"id":"a"}"#])
-        #expect(try await two.vault.beginSend(["insert-b"]).word == "noted")
-        #expect(try await one.vault.beginSend(["insert-b"]).word == "elsewhere 10")
+        #expect(try await one.store.pendingEntries().map(\.id) == ["insert-b"])
+        #expect(texts(try await two.store.list(cacheKey: "all", usedAt: day(5))) == [#"{"id":"a"}"#])
+        #expect(try await two.store.beginSend(["insert-b"]).word == "noted")
+        #expect(try await one.store.beginSend(["insert-b"]).word == "elsewhere 10")
     }
 
     /// A process that is suspended in the middle of a transaction keeps the others out.
@@ -71,11 +71,11 @@ import Testing
             #expect(awake.asked > asked && awake.ended == awake.asked, "\(awake) after \(asked)")
             asked = awake.asked
         }
-        _ = try await one.vault.enqueue([try insertion("a")], limit: 1)
+        _ = try await one.store.enqueue([try insertion("a")], limit: 1)
         expectOneMore()
-        _ = try await one.vault.list(cacheKey: "all", usedAt: day(5))
+        _ = try await one.store.list(cacheKey: "all", usedAt: day(5))
         expectOneMore()
-        await #expect(throws: SyncError.self) { try await one.vault.enqueue([try insertion("b")], limit: 1) }
+        await #expect(throws: SyncError.self) { try await one.store.enqueue([try insertion("b")], limit: 1) }
         expectOneMore()
     }
 
@@ -83,23 +83,23 @@ import Testing
     @Test func aFileThatAnotherRemovedIsBegunAnew() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
-        _ = try await one.vault.store(try scene.answer(#"[{"id":"a"}]"#, at: one.ticks.next()))
-        let stored = try await one.vault.enqueue([try insertion("b"), try insertion("c")], limit: 10)
-        try await one.vault.beginSend(["insert-c"])
-        try await one.vault.refuse([try refusal(stored[1])])
-        try VaultFile(path: scene.path).remove()
-        _ = try await one.vault.enqueue([try insertion("d")], limit: 10)
+        _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
+        let stored = try await one.store.enqueue([try insertion("b"), try insertion("c")], limit: 10)
+        try await one.store.beginSend(["insert-c"])
+        try await one.store.reject([try rejection(stored[1])])
+        try StoreFile(path: scene.path).remove()
+        _ = try await one.store.enqueue([try insertion("d")], limit: 10)
         let news = try #require(one.news.last)
         #expect(news.isCleared)
         #expect(news.ended.map(\.id) == ["insert-b"])
-        #expect(news.unrefused == ["insert-c"])
+        #expect(news.unrejected == ["insert-c"])
         let later = try scene.process(2)
-        #expect(try await later.vault.pendingEntries().map(\.id) == ["insert-d"])
-        await one.vault.close()
+        #expect(try await later.store.pendingEntries().map(\.id) == ["insert-d"])
+        await one.store.close()
         #expect(
-            try await later.vault.pendingEntries().map(\.id) == ["insert-d"], "the old one's end takes nothing along")
-        await later.vault.close()
-        #expect(try await scene.process(3).vault.pendingEntries().map(\.id) == ["insert-d"])
+            try await later.store.pendingEntries().map(\.id) == ["insert-d"], "the old one's end takes nothing along")
+        await later.store.close()
+        #expect(try await scene.process(3).store.pendingEntries().map(\.id) == ["insert-d"])
     }
 
     @Test func aFileIsNotRemovedUnderATransaction() async throws {
@@ -107,23 +107,23 @@ import Testing
         let one = try scene.process(1)
         let other = try RawStore(scene.path)
         try other.execute("BEGIN IMMEDIATE")
-        let error = #expect(throws: SyncError.self) { try VaultFile(path: scene.path, patience: .zero).remove() }
+        let error = #expect(throws: SyncError.self) { try StoreFile(path: scene.path, busyTimeout: .zero).remove() }
         #expect(error?.code == .storeBusy)
         #expect(FileManager.default.fileExists(atPath: scene.path))
         try other.execute("ROLLBACK")
         other.close()
-        await one.vault.close()
+        await one.store.close()
     }
 
     @Test func theOthersRowsAreGoneWhenOneSeals() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
-        _ = try await one.vault.store(try scene.answer(#"[{"id":"secret-row"}]"#, at: one.ticks.next()))
-        _ = try await one.vault.enqueue([try insertion("b")], limit: 10)
-        _ = try await two.vault.image(cacheKey: "all", table: tasks, usedAt: day(5))
-        try await one.vault.seal(discarding: false)
+        _ = try await one.store.store(try scene.response(#"[{"id":"secret-row"}]"#, at: one.logicalClock.next()))
+        _ = try await one.store.enqueue([try insertion("b")], limit: 10)
+        _ = try await two.store.image(cacheKey: "all", table: tasks, usedAt: day(5))
+        try await one.store.seal(discarding: false)
         #expect(try await two.look()?.isCleared == true)
-        #expect(try await two.vault.pendingEntries().map(\.id) == ["insert-b"])
+        #expect(try await two.store.pendingEntries().map(\.id) == ["insert-b"])
         let left = try scene.folder.files().filter { $0.bytes.range(of: Data("secret-row".utf8)) != nil }
         #expect(left.map(\.path) == [], "nothing of it is left in any file, though another has it open")
     }

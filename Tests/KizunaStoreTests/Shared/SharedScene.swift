@@ -7,23 +7,24 @@ import Synchronization
 final class SharedScene: Sendable {
     /// One process.
     final class Process: Sendable {
-        let vault: Vault
+        let store: OwnerStore
         let signal: FakeSignal
-        let ticks: TickSource
-        private let told: SharedBox<[VaultChange]>
+        let logicalClock: LogicalClock
+        private let told: SharedBox<[StoreChange]>
         /// How often the process asked to stay awake, and how often it said that it need not any more.
         let awake = SharedBox((asked: 0, ended: 0))
 
         init(_ scene: SharedScene, number: Int32, shown: Set<String>) throws {
-            let told = SharedBox<[VaultChange]>([])
-            let ticks = TickSource()
+            let told = SharedBox<[StoreChange]>([])
+            let logicalClock = LogicalClock()
             let signal = FakeSignal()
-            self.ticks = ticks
+            self.logicalClock = logicalClock
             self.signal = signal
             self.told = told
-            vault = try Vault(
-                file: VaultFile(path: scene.path, patience: .seconds(5)), owner: "user:a", ticks: ticks, now: day(1),
-                sharing: VaultSharing(
+            store = try OwnerStore(
+                file: StoreFile(path: scene.path, busyTimeout: .seconds(5)), owner: "user:a",
+                logicalClock: logicalClock, now: day(1),
+                sharing: StoreSharing(
                     host: scene.host(number), signal: signal,
                     stayAwake: { [awake] in
                         awake.value.withLock { $0.asked += 1 }
@@ -33,14 +34,14 @@ final class SharedScene: Sendable {
         }
 
         /// All changes, oldest first.
-        var changes: [VaultChange] { told.value.withLock { $0 } }
+        var changes: [StoreChange] { told.value.withLock { $0 } }
         /// Those that others made.
-        var news: [VaultChange] { changes.filter(\.isOthers) }
+        var news: [StoreChange] { changes.filter(\.isOthers) }
 
         /// Looks at what others did, and gives it.
-        func look() async throws -> VaultChange? {
+        func look() async throws -> StoreChange? {
             let before = news.count
-            try await vault.catchUp()
+            try await store.catchUp()
             return news.count > before ? news.last : nil
         }
     }
@@ -70,11 +71,13 @@ final class SharedScene: Sendable {
             sinceBoot: { [self] in now.withLock { $0 } })
     }
 
-    func answer(_ rows: String, asked: Duration? = nil, at tick: Tick, to key: String = "all") throws -> ListAnswer {
+    func response(_ rows: String, asked: Duration? = nil, at logicalTime: LogicalTime, to key: String = "all") throws
+        -> CachedQueryResponse
+    {
         let body = Array(rows.utf8)
-        return ListAnswer(
+        return CachedQueryResponse(
             cacheKey: key, table: tasks, parameters: [.init(name: "select", value: "*")], body: body,
-            rows: try RowCutter(keyColumns: ["id"]).rows(of: body), askedAt: tick,
+            rows: try JSONArraySplitter(keyColumns: ["id"]).rows(of: body), askedAt: logicalTime,
             askedSinceBoot: asked ?? now.withLock { $0 }, fetchedAt: day(2))
     }
 }
@@ -99,7 +102,7 @@ extension SendNote {
     var word: String {
         switch self {
         case .noted: "noted"
-        case .heldElsewhere(let remaining): "elsewhere \(Int(remaining.seconds))"
+        case .heldByOther(let remaining): "elsewhere \(Int(remaining.seconds))"
         case .changed: "changed"
         }
     }

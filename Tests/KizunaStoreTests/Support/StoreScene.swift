@@ -9,8 +9,8 @@ let tasks = TableID(name: "tasks")
 /// A store file and vaults that are opened on it, with what they published.
 final class StoreScene: Sendable {
     let folder: ScratchFolder
-    let ticks = TickSource()
-    private let published = Mutex<[VaultChange]>([])
+    let logicalClock = LogicalClock()
+    private let published = Mutex<[StoreChange]>([])
 
     init() throws { folder = try ScratchFolder() }
 
@@ -24,27 +24,29 @@ final class StoreScene: Sendable {
     }
 
     var path: String { folder.path + "/vaults/store.sqlite" }
-    var changes: [VaultChange] { published.withLock { $0 } }
+    var changes: [StoreChange] { published.withLock { $0 } }
 
     func open(
-        owner: String = "user:a", patience: Duration = .zero,
-        mayShow: @escaping @Sendable (ListHead, TableID) -> Bool = { _, _ in false }
-    ) throws -> Vault {
-        try Vault(
-            file: VaultFile(path: path, patience: patience), owner: owner, ticks: ticks, now: day(1), mayShow: mayShow
+        owner: String = "user:a", busyTimeout: Duration = .zero,
+        mayShow: @escaping @Sendable (CachedQueryMetadata, TableID) -> Bool = { _, _ in false }
+    ) throws -> OwnerStore {
+        try OwnerStore(
+            file: StoreFile(path: path, busyTimeout: busyTimeout), owner: owner, logicalClock: logicalClock,
+            now: day(1), mayShow: mayShow
         ) { [weak self] change in self?.published.withLock { $0.append(change) } }
     }
 
     /// A tick as a request takes it before it leaves.
-    func ask() -> Tick { ticks.next() }
+    func ask() -> LogicalTime { logicalClock.next() }
 
-    func answer(
-        _ rows: String, to cacheKey: String = "all", select: String = "*", at tick: Tick? = nil
-    ) throws -> ListAnswer {
+    func response(
+        _ rows: String, to cacheKey: String = "all", select: String = "*", at logicalTime: LogicalTime? = nil
+    ) throws -> CachedQueryResponse {
         let body = Array(rows.utf8)
-        return ListAnswer(
+        return CachedQueryResponse(
             cacheKey: cacheKey, table: tasks, parameters: [.init(name: "select", value: select)], body: body,
-            rows: try RowCutter(keyColumns: ["id"]).rows(of: body), askedAt: tick ?? ask(), fetchedAt: day(2))
+            rows: try JSONArraySplitter(keyColumns: ["id"]).rows(of: body), askedAt: logicalTime ?? ask(),
+            fetchedAt: day(2))
     }
 }
 
@@ -53,38 +55,38 @@ func day(_ number: Double) -> Date { Date(timeIntervalSince1970: number * 86_400
 
 func json(_ text: String) throws -> RawJSON { try RawJSON(validating: Array(text.utf8)) }
 
-func insertion(_ key: String, id: String? = nil) throws -> QueueEntry {
-    QueueEntry(
+func insertion(_ key: String, id: String? = nil) throws -> QueuedMutation {
+    QueuedMutation(
         id: id ?? "insert-\(key)", table: tasks, operation: .insert(row: try json(#"{"id":"\#(key)","title":"new"}"#)),
         rowKeys: [RowKey(text: key)], createdAt: day(3))
 }
 
-func update(_ key: String, id: String? = nil) throws -> QueueEntry {
-    QueueEntry(
+func update(_ key: String, id: String? = nil) throws -> QueuedMutation {
+    QueuedMutation(
         id: id ?? "update-\(key)", table: tasks,
         operation: .update(
             patch: try json(#"{"title":"changed"}"#), filters: [.init(name: "id", value: "eq.\(key)")]),
         rowKeys: [RowKey(text: key)], createdAt: day(3))
 }
 
-func refusal(_ entry: QueueEntry) throws -> RefusedEntry {
-    RefusedEntry(
+func rejection(_ entry: QueuedMutation) throws -> RejectedEntry {
+    RejectedEntry(
         entry: entry,
         failure: ServerFailure(status: 409, code: "23505", message: "duplicate", details: "Key", hint: "none"),
-        serverRow: try json(#"{"id":"x"}"#), refusedAt: day(4))
+        serverRow: try json(#"{"id":"x"}"#), rejectedAt: day(4))
 }
 
 /// Everything a vault holds, as one text that can be compared.
-func fingerprint(_ vault: Vault) async throws -> String {
+func fingerprint(_ store: OwnerStore) async throws -> String {
     var lines: [String] = []
-    for entry in try await vault.pendingEntries() { lines.append("queued \(entry)") }
-    for refused in try await vault.refusedEntries() { lines.append("refused \(refused.entry) \(refused.failure)") }
+    for entry in try await store.pendingEntries() { lines.append("queued \(entry)") }
+    for rejected in try await store.rejectedEntries() { lines.append("refused \(rejected.entry) \(rejected.failure)") }
     for key in ["all", "open"] {
-        guard let list = try await vault.list(cacheKey: key, usedAt: day(5)) else { continue }
+        guard let list = try await store.list(cacheKey: key, usedAt: day(5)) else { continue }
         lines.append("list \(key) stale \(list.head.isStale) complete \(list.head.isComplete) \(list.head.fetchedAt)")
         lines += list.rows.map { "  \($0.slot) \($0.key?.text ?? "-") \($0.json.text)" }
     }
     return lines.joined(separator: "\n")
 }
 
-func texts(_ list: StoredList?) -> [String]? { list?.rows.map(\.json.text) }
+func texts(_ list: CachedQuery?) -> [String]? { list?.rows.map(\.json.text) }

@@ -10,7 +10,7 @@ import Testing
 /// What a write costs a list: pieces made anew, not times.
 @Suite struct FoldCostTests {
     private static let table = TableID(name: "tasks")
-    private static let shape = ListShape(
+    private static let shape = QueryShape(
         request: TableRequest(schema: "public", table: "tasks"), types: TableTypes(), keyColumns: ["id"])
 
     private static func json(_ number: Int) -> RawJSON {
@@ -21,8 +21,8 @@ import Testing
         (0..<count).map { StoredRow(slot: Int64($0), key: RowKey(text: "k\($0)"), json: json($0)) }
     }
 
-    private static func update(_ number: Int, id: String? = nil) -> QueueEntry {
-        QueueEntry(
+    private static func update(_ number: Int, id: String? = nil) -> QueuedMutation {
+        QueuedMutation(
             id: id ?? "u\(number)", table: table,
             operation: .update(
                 patch: RawJSON(unchecked: Array(#"{"n":-1}"#.utf8)),
@@ -30,8 +30,8 @@ import Testing
             createdAt: Date(timeIntervalSince1970: 0))
     }
 
-    private static func insert(_ number: Int) -> QueueEntry {
-        QueueEntry(
+    private static func insert(_ number: Int) -> QueuedMutation {
+        QueuedMutation(
             id: "i\(number)", table: table, operation: .insert(row: json(number)),
             rowKeys: [RowKey(text: "k\(number)")], createdAt: Date(timeIntervalSince1970: 0))
     }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [1_000, 10_000]) func oneWriteMakesOnePieceOfTheListAnew(_ count: Int) {
-        var fold = ListFold(shape: Self.shape, base: Self.stored(count))
+        var fold = OverlayFold(shape: Self.shape, base: Self.stored(count))
         let before = fold.rows
         fold.apply(Self.update(count / 2))
         let after = fold.rows
@@ -57,20 +57,21 @@ import Testing
 
     @Test func aDeliveredWriteMakesOnePieceOfTheListAnew() {
         var read = LiveReadMachine(shape: Self.shape, cacheKey: "key")
-        let head = ListHead(
+        let head = CachedQueryMetadata(
             id: 1, cacheKey: "key", table: Self.table, parameters: [], fetchedAt: Date(timeIntervalSince1970: 0),
             isStale: false, isComplete: true, hasPlainColumns: true)
         let entries = (0..<100).map { Self.update($0 * 7) }
         read.loaded(
-            ListImage(list: StoredList(head: head, rows: Self.stored(2_000)), entries: entries, known: [:], refused: [])
+            CachedQuerySnapshot(
+                list: CachedQuery(head: head, rows: Self.stored(2_000)), entries: entries, known: [:], rejected: [])
         )
         let before = read.snapshot(refresh: .idle, isCacheOnly: false).rows
-        var change = VaultChange()
+        var change = StoreChange()
         change.ended = [entries[50]]
-        var edit = ListEdit()
+        var edit = CachedQueryEdit()
         edit.replaced = [.init(key: RowKey(text: "k350"), json: Self.json(-350))]
         change.lists["key"] = .edited(edit)
-        _ = read.changed(change, ownAnswer: nil)
+        _ = read.changed(change, ownResponse: nil)
         let after = read.snapshot(refresh: .idle, isCacheOnly: false).rows
         #expect(piecesMadeAnew(before, after) == 1)
         #expect(after?.first { $0.key?.text == "k350" }?.json == Self.json(-350))

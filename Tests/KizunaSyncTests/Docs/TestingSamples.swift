@@ -25,9 +25,9 @@ import Testing
     }
 
     func faults(_ network: ScriptedTransport, _ server: SimulatedServer) {
-        network.plant(.dropAnswer)  // the server handles the next request, its answer is lost
+        network.plant(.dropResponse)  // the server handles the next request, its answer is lost
         server.latency = .milliseconds(250)
-        server.outage = SimulatedRefusal(503, code: "PGRST001", message: "down", retryAfter: 30)
+        server.outage = SimulatedRejection(503, code: "PGRST001", message: "down", retryAfter: 30)
         network.enqueue(.json("<html>", status: 200))  // a proxy answers the next one
     }
 

@@ -32,7 +32,7 @@ private enum WritingSamples {
         do {
             let rows = try await receipt.delivered().decode(as: TaskRow.self)
             print("the server has", rows.map(\.title))
-        } catch let error as SyncError where error.code == .refused {
+        } catch let error as SyncError where error.code == .rejected {
             print("refused:", error.server?.code ?? "?", error.server?.constraint ?? "")
         }
 
@@ -44,11 +44,11 @@ private enum WritingSamples {
 
     static func repair(_ client: KizunaSyncClient) async throws {
         for try await rejected in client.rejectedMutations {
-            for refusal in rejected where refusal.dependsOn == nil {
-                switch refusal.failure.code {
-                case "23514": try await client.edit(refusal.id, ["title": "untitled"])
-                case "23505": try await client.takeTheirs(refusal.id)
-                case "42501": try await client.discard(refusal.id)
+            for rejection in rejected where rejection.dependsOn == nil {
+                switch rejection.failure.code {
+                case "23514": try await client.edit(rejection.id, ["title": "untitled"])
+                case "23505": try await client.takeTheirs(rejection.id)
+                case "42501": try await client.discard(rejection.id)
                 default: break  // show it, and let the user retry
                 }
             }
@@ -57,7 +57,7 @@ private enum WritingSamples {
 
     static func mark(_ client: KizunaSyncClient) async throws {
         for try await snapshot in client.from("tasks").selectAsSequence(as: [TaskRow].self) {
-            for (task, row) in zip(snapshot.result ?? [], snapshot.rows) {
+            for (task, row) in zip(snapshot.result ?? [], snapshot.rowStates) {
                 print(task.title, row.state == .pending ? "…" : "")
             }
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// What went wrong with other libraries' queues, by the numbers of docs/field-failures.md.
 @Suite struct FieldQueueTests {
-    private static let down = SimulatedRefusal(503, code: "PGRST001", message: "no connection to the database")
+    private static let down = SimulatedRejection(503, code: "PGRST001", message: "no connection to the database")
 
     /// The virtual seconds at which writes were tried.
     private static func tries(_ world: WriteWorld) -> [Double] {
@@ -45,17 +45,17 @@ import Testing
                 let next = try await world.client(folder: folder)
                 await simulation.advance(by: .seconds(60))
                 #expect(world.titles.sorted() == (1...5).map { "write \($0)" })
-                let refused = try await WriteWorld.first(next.rejectedMutations)
-                #expect(refused?.count == 1)
-                #expect(refused?.first?.failure.code == "23514")
-                #expect(refused?.first?.failure.constraint == "title_not_empty")
+                let rejected = try await WriteWorld.first(next.rejectedMutations)
+                #expect(rejected?.count == 1)
+                #expect(rejected?.first?.failure.code == "23514")
+                #expect(rejected?.first?.failure.constraint == "title_not_empty")
                 let depth = try await next.outboxDepth()
                 #expect(depth == 0)
             }
         }
     }
 
-    @Test func row12EachWriteHasItsOwnVerdict() throws {
+    @Test func row12EachWriteHasItsOwnOutcome() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -66,16 +66,16 @@ import Testing
             }
             world.network.isOnline = true
             await simulation.advance(by: .seconds(60))
-            var verdicts: [Bool] = []
+            var outcomes: [Bool] = []
             for receipt in receipts {
                 do {
                     try await receipt.delivered()
-                    verdicts.append(true)
-                } catch let error as SyncError where error.code == .refused {
-                    verdicts.append(false)
+                    outcomes.append(true)
+                } catch let error as SyncError where error.code == .rejected {
+                    outcomes.append(false)
                 }
             }
-            #expect(verdicts == [true, false, true, true])
+            #expect(outcomes == [true, false, true, true])
             #expect(world.titles.sorted() == ["four", "one", "three"])
         }
     }
@@ -134,16 +134,16 @@ import Testing
         }
     }
 
-    @Test func row20NoTransientAnswerShortensTheQueue() throws {
+    @Test func row20NoTransientResponseShortensTheQueue() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
-            let answers: [ScriptedAnswer] = [
+            let responses: [ScriptedResponse] = [
                 .json(#"{"code":"PGRST001","message":"down"}"#, status: 503), .json("{}", status: 429),
                 .json("<html>", status: 502), .fail(WireFailure(.notSent, "timed out")),
                 .fail(WireFailure(.outcomeUnknown, "timed out")), .json("", status: 504), .json("{}", status: 408),
             ]
-            world.network.serve { [count = Counter()] _ in answers[count.next() % answers.count] }
+            world.network.serve { [count = Counter()] _ in responses[count.next() % responses.count] }
             for count in 1...3 { _ = try await client.from("items").insert(NewItem(title: "write \(count)")) }
             for _ in 1...60 {
                 await simulation.advance(by: .seconds(60))

@@ -17,8 +17,8 @@ import Testing
             scene.server.latency = .milliseconds(10)
             let server = scene.server
             scene.transport.serve { request in
-                let answer = ScriptedAnswer.respond(server.respond(to: request))
-                return request.method == "GET" ? answer : .after(.seconds(10), answer)
+                let response = ScriptedResponse.respond(server.respond(to: request))
+                return request.method == "GET" ? response : .after(.seconds(10), response)
             }
             try await scene.client.enableNetwork()
             _ = try await scene.once(.networkOnly).execute()
@@ -102,7 +102,7 @@ private enum FlappingRun {
                         let isUp = random.chance(0.5)
                         network.isOnline = isUp
                         path.isSatisfied = isUp
-                    case 4: network.plant(random.chance(0.5) ? .dropAnswer : .dropBeforeHandling)
+                    case 4: network.plant(random.chance(0.5) ? .dropResponse : .dropBeforeHandling)
                     case 5: network.cutConnections()
                     case 6:
                         await simulation.settle()

@@ -6,18 +6,18 @@ import Testing
 
 /// What a delivered write does to a list, case by case (spec reads §9.5).
 @Suite struct DeliveryEffectTests {
-    private func shape(_ parameters: (String, String)..., columns: String? = nil) -> ListShape {
+    private func shape(_ parameters: (String, String)..., columns: String? = nil) -> QueryShape {
         var request = TableRequest(schema: "public", table: "notes")
         if let columns { request.columns = columns }
         for (name, value) in parameters { request.append(name, value) }
-        return ListShape(
+        return QueryShape(
             request: request, types: TableTypes(columns: ["done": .bool, "rank": .int4]), keyColumns: ["id"])
     }
 
     private func json(_ text: String) throws -> RawJSON { try RawJSON(validating: Array(text.utf8)) }
 
     /// The edit of a list that shows the row `a`, in words.
-    private func edit(_ shape: ListShape, _ rows: DeliveryEffect.Rows, present: String?) throws -> String {
+    private func edit(_ shape: QueryShape, _ rows: DeliveryEffect.Rows, present: String?) throws -> String {
         let key = RowKey(text: "a")
         let edit = DeliveryEffect(rows).edit(of: shape, present: try present.map { [key: try json($0)] } ?? [:])
         var words: [String] = []
@@ -63,14 +63,14 @@ import Testing
 
     @Test func aRowWithAnotherKeyLeavesAndEntersAndIsFetchedAgainWhereItWas() throws {
         let moved = DeliveryEffect(
-            .written([RowKey(text: "b"): try json(#"{"id":"b","done":false}"#)]), former: [RowKey(text: "a")])
+            .written([RowKey(text: "b"): try json(#"{"id":"b","done":false}"#)]), previous: [RowKey(text: "a")])
         #expect(Set(moved.keys) == [RowKey(text: "a"), RowKey(text: "b")])
         let shown = moved.edit(of: shape(), present: [RowKey(text: "a"): try json(#"{"id":"a","done":false}"#)])
         #expect(shown.removed == [RowKey(text: "a")])
         #expect(shown.appended.map(\.key.text) == ["b"])
         #expect(shown.becomesStale)
-        let elsewhere = moved.edit(of: shape(("done", "eq.true")), present: [:])
-        #expect(elsewhere.isEmpty)
+        let rowsInOtherLists = moved.edit(of: shape(("done", "eq.true")), present: [:])
+        #expect(rowsInOtherLists.isEmpty)
     }
 
     @Test func aListWithoutItsKeyCannotBeFollowed() throws {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func whatTheServerDidNotTellMakesEveryListStale() throws {
-        #expect(try edit(shape(), .untold, present: nil) == "stale")
+        #expect(try edit(shape(), .unknown, present: nil) == "stale")
     }
 
     @Test func aListWithAnEmbeddedTableIsFetchedAgain() throws {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func aListThatShowsWhatADeleteDidNotMeetMayBeWrong() throws {
-        let effect = DeliveryEffect(.deleted([RowKey(text: "a")]), unmet: [RowKey(text: "b")])
+        let effect = DeliveryEffect(.deleted([RowKey(text: "a")]), notFound: [RowKey(text: "b")])
         #expect(effect.keys.map(\.text) == ["a", "b"])
         #expect(try edit(effect, present: "a", "b") == "remove a, stale")
         #expect(try edit(effect, present: "a") == "remove a")

@@ -8,22 +8,22 @@ import Testing
 @Suite struct EmbeddedTablesTests {
     /// `tasks`, `lists`, `comments`, `people` and `tags` are declared, `pairs` stands between tasks and tags, and a
     /// task's `list_id` refers to lists.
-    private static func facts(_ table: TableID) -> TableFacts {
+    private static func schema(_ table: TableID) -> TableSchema {
         let lists = TableID(name: "lists")
         let (tasks, tags) = (TableID(name: "tasks"), TableID(name: "tags"))
         return switch table.name {
-        case "tasks": TableFacts(references: ["list_id": lists, "parent_id": tasks], isDeclared: true)
-        case "pairs": TableFacts(references: ["task_id": tasks, "tag_id": tags], isDeclared: true)
-        case "comments": TableFacts(references: ["task_id": tasks], isDeclared: true)
-        case "lists", "people", "tags", "notes": TableFacts(isDeclared: true)
-        default: TableFacts()
+        case "tasks": TableSchema(references: ["list_id": lists, "parent_id": tasks], isDeclared: true)
+        case "pairs": TableSchema(references: ["task_id": tasks, "tag_id": tags], isDeclared: true)
+        case "comments": TableSchema(references: ["task_id": tasks], isDeclared: true)
+        case "lists", "people", "tags", "notes": TableSchema(isDeclared: true)
+        default: TableSchema()
         }
     }
 
     /// Those of some tables whose writes concern a select list on tasks.
     private func concerned(_ select: String) -> String {
         let request = TableRequest(schema: "public", table: "tasks", columns: select)
-        let embedded = EmbeddedTables(request, tables: Self.facts)
+        let embedded = EmbeddedTables(request, tables: Self.schema)
         return ["tasks", "lists", "comments", "people", "tags", "pairs", "notes", "unknown"]
             .filter { embedded.mayShow(TableID(name: $0)) }.joined(separator: " ")
     }
@@ -61,7 +61,7 @@ import Testing
 
     @Test func anotherSchemaIsNoConcern() {
         let request = TableRequest(schema: "public", table: "tasks", columns: "*,author_id(*)")
-        let embedded = EmbeddedTables(request, tables: Self.facts)
+        let embedded = EmbeddedTables(request, tables: Self.schema)
         #expect(!embedded.mayShow(TableID(schema: "other", name: "people")))
     }
 }

@@ -39,9 +39,9 @@ import Testing
             }
             try await scene.client.enableNetwork()
             await scene.simulation.advance(by: .seconds(400))
-            let answer = try await table.select(as: [TaskRow].self, readStrategy: .networkOnly).execute().result ?? []
+            let response = try await table.select(as: [TaskRow].self, readStrategy: .networkOnly).execute().result ?? []
             for (name, watch) in watches where name != "limited" {
-                let wanted = answer.filter { row in
+                let wanted = response.filter { row in
                     switch name {
                     case "open": !row.done
                     case "done": row.done

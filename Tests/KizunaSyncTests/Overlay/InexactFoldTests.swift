@@ -7,29 +7,29 @@ import Testing
 
 /// Writes whose effect on a list cannot be told on the device: the list says that it may not follow.
 @Suite struct InexactFoldTests {
-    private static func fold(_ parameters: (String, String)...) -> ListFold {
+    private static func fold(_ parameters: (String, String)...) -> OverlayFold {
         var request = TableRequest(schema: "public", table: "tasks")
         for (name, value) in parameters { request.append(name, value) }
-        let shape = ListShape(
+        let shape = QueryShape(
             request: request, types: TableTypes(columns: ["id": .text, "title": .text, "done": .bool]),
             keyColumns: ["id"])
         let row = RawJSON(unchecked: Array(#"{"id":"a","title":"one","done":false}"#.utf8))
-        return ListFold(shape: shape, base: [StoredRow(slot: 0, key: RowKey(text: "a"), json: row)])
+        return OverlayFold(shape: shape, base: [StoredRow(slot: 0, key: RowKey(text: "a"), json: row)])
     }
 
-    private static func entry(_ operation: QueueEntry.Operation, _ keys: [String] = []) -> QueueEntry {
-        QueueEntry(
+    private static func entry(_ operation: QueuedMutation.Operation, _ keys: [String] = []) -> QueuedMutation {
+        QueuedMutation(
             id: "w", table: TableID(name: "tasks"), operation: operation, rowKeys: keys.map { RowKey(text: $0) },
             createdAt: Date(timeIntervalSince1970: 0))
     }
 
     private static func patch(_ text: String) -> RawJSON { RawJSON(unchecked: Array(text.utf8)) }
-    private static let search = QueueEntry.Filter(name: "title", value: "ilike.*x*")
-    private static let pinned = QueueEntry.Filter(name: "id", value: "eq.a")
+    private static let search = QueuedMutation.Filter(name: "title", value: "ilike.*x*")
+    private static let pinned = QueuedMutation.Filter(name: "id", value: "eq.a")
 
     @Test func aChangeOfRowsThatMayBeMeantCannotBeFollowed() {
         let done = Self.patch(#"{"done":true}"#)
-        let table: [(QueueEntry, Bool)] = [
+        let table: [(QueuedMutation, Bool)] = [
             (Self.entry(.update(patch: done, filters: [Self.search])), true),
             (Self.entry(.update(patch: done, filters: [Self.pinned, Self.search]), ["a"]), true),
             (Self.entry(.delete(filters: [Self.search])), true),
@@ -68,15 +68,15 @@ import Testing
     func aListWithoutTheKeysCannotFollowAWriteThatNamesThem(_ columns: String) {
         var request = TableRequest(schema: "public", table: "tasks")
         request.columns = columns
-        let shape = ListShape(request: request, types: TableTypes(), keyColumns: ["id"])
+        let shape = QueryShape(request: request, types: TableTypes(), keyColumns: ["id"])
         var row = #"{"title":"one"}"#
         if columns.hasPrefix("number") { row = #"{"number":"a","title":"one"}"# }
         let stored = StoredRow(slot: 0, key: nil, json: Self.patch(row))
         for operation in [
-            QueueEntry.Operation.update(patch: Self.patch(#"{"title":"two"}"#), filters: [Self.pinned]),
+            QueuedMutation.Operation.update(patch: Self.patch(#"{"title":"two"}"#), filters: [Self.pinned]),
             .delete(filters: [Self.pinned]),
         ] {
-            var fold = ListFold(shape: shape, base: [stored])
+            var fold = OverlayFold(shape: shape, base: [stored])
             fold.apply(Self.entry(operation, ["a"]))
             #expect(fold.isInexact)
         }

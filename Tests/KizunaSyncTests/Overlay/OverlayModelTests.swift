@@ -10,7 +10,7 @@ import Testing
 /// what the server would answer, had it done every write already.
 @Suite struct OverlayModelTests {
     @Test(arguments: 1...80)
-    func aListShowsWhatTheServerWillAnswer(seed: UInt64) throws {
+    func aListShowsWhatTheServerWillResponse(seed: UInt64) throws {
         var scene = try OverlayScene(seed: seed)
         for step in 0..<40 {
             try scene.step()
@@ -47,18 +47,18 @@ struct OverlayScene {
     private(set) var fault: String?
     var plant: Plant?
     private var random: SeededRandom
-    private let shape: ListShape
+    private let shape: QueryShape
     private var server: [RowKey: RawJSON] = [:]
     private var base: [RowKey: RawJSON] = [:]
     private var isStale = false
-    private var queue: [QueueEntry] = []
+    private var queue: [QueuedMutation] = []
     private var count = 0
 
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         var request = TableRequest(schema: "public", table: "notes")
         for (name, value) in Self.requests[Int(seed) % Self.requests.count] { request.append(name, value) }
-        shape = ListShape(request: request, types: Self.types, keyColumns: ["id"])
+        shape = QueryShape(request: request, types: Self.types, keyColumns: ["id"])
         for number in 0..<4 { server[RowKey(text: "k\(number)")] = try row("k\(number)") }
         fetch()
     }
@@ -75,7 +75,7 @@ struct OverlayScene {
 
     /// The list is fetched: no answer is taken that is older than a delivered write, so it is what the server has.
     private mutating func fetch() {
-        base = server.filter { shape.admits($0.value) == .yes }
+        base = server.filter { shape.matches($0.value) == .yes }
         isStale = false
     }
 
@@ -83,9 +83,9 @@ struct OverlayScene {
         count += 1
         let key = "k\(random.next() % 6)"
         let other = "k\(random.next() % 6)"
-        let pinned = [QueueEntry.Filter(name: "id", value: "eq.\(key)")]
+        let pinned = [QueuedMutation.Filter(name: "id", value: "eq.\(key)")]
         let isThere = folded(server)[RowKey(text: key)] != nil
-        let operation: QueueEntry.Operation
+        let operation: QueuedMutation.Operation
         let isFree = folded(server)[RowKey(text: other)] == nil
         switch (isThere, Int(random.next() % 5)) {
         case (false, _): operation = .insert(row: try row(key))
@@ -98,7 +98,7 @@ struct OverlayScene {
             operation = .update(patch: try json(patch), filters: pinned)
         }
         queue.append(
-            QueueEntry(
+            QueuedMutation(
                 id: "w\(count)", table: notes, operation: operation, rowKeys: [RowKey(text: key)],
                 createdAt: Date(timeIntervalSince1970: 0)))
     }
@@ -111,18 +111,18 @@ struct OverlayScene {
         let before = server
         apply(entry, to: &server)
         let rows: DeliveryEffect.Rows
-        var former: [RowKey] = []
+        var previous: [RowKey] = []
         if let target = target(of: entry) {
             // The server would refuse a key that is there, and the list be fetched again.
             let isDone = before[target] == nil && before[key] != nil
-            if isDone, let row = server[target] { rows = .written([target: row]) } else { rows = .untold }
-            former = isDone ? [key] : []
+            if isDone, let row = server[target] { rows = .written([target: row]) } else { rows = .unknown }
+            previous = isDone ? [key] : []
         } else if case .delete = entry.operation {
             rows = .deleted([key])
         } else {
             rows = .written(server[key].map { before[key] == $0 && isIgnored(entry) ? [:] : [key: $0] } ?? [:])
         }
-        let effect = DeliveryEffect(rows, former: former)
+        let effect = DeliveryEffect(rows, previous: previous)
         let edit = effect.edit(of: shape, present: base.filter { effect.keys.contains($0.key) })
         if plant != .keepsOldValues { for each in edit.replaced { base[each.key] = each.json } }
         if plant != .forgetsToRemove { for key in edit.removed { base[key] = nil } }
@@ -130,7 +130,7 @@ struct OverlayScene {
         if edit.becomesStale { isStale = true }
     }
 
-    private func isIgnored(_ entry: QueueEntry) -> Bool {
+    private func isIgnored(_ entry: QueuedMutation) -> Bool {
         if case .upsert(_, _, true) = entry.operation { true } else { false }
     }
 
@@ -138,7 +138,7 @@ struct OverlayScene {
 
     private mutating func check() {
         // What the list would be if the server had done it all; a stale list promises only its set of certain rows.
-        let wanted = folded(server).filter { shape.admits($0.value) == .yes }
+        let wanted = folded(server).filter { shape.matches($0.value) == .yes }
         let shown = overlaid(queue)
         guard Self.members(shown) == Self.members(wanted) else {
             if !isStale || plant != nil { fault = "shows \(Self.text(shown)), not \(Self.text(wanted))" }
@@ -151,21 +151,21 @@ struct OverlayScene {
         if queue.isEmpty, Self.members(shown) != Self.members(base) { fault = "the empty overlay is not the identity" }
     }
 
-    private func fold(_ entries: [QueueEntry]) -> ListFold {
+    private func fold(_ entries: [QueuedMutation]) -> OverlayFold {
         let stored = base.sorted { $0.key < $1.key }.enumerated().map { index, row in
             StoredRow(slot: Int64(index), key: row.key, json: row.value)
         }
-        var fold = ListFold(
-            shape: shape, base: stored, elsewhere: server.filter { base[$0.key] == nil })
+        var fold = OverlayFold(
+            shape: shape, base: stored, rowsInOtherLists: server.filter { base[$0.key] == nil })
         for entry in entries { fold.apply(entry) }
         return fold
     }
 
-    private func overlaid(_ entries: [QueueEntry]) -> [RowKey: RawJSON] {
+    private func overlaid(_ entries: [QueuedMutation]) -> [RowKey: RawJSON] {
         rows(of: fold(plant == .skipsAWrite ? Array(entries.dropLast()) : entries))
     }
 
-    private func rows(of fold: ListFold) -> [RowKey: RawJSON] {
+    private func rows(of fold: OverlayFold) -> [RowKey: RawJSON] {
         var rows: [RowKey: RawJSON] = [:]
         for row in fold.rows ?? [] { if let key = row.key { rows[key] = row.json } }
         return rows
@@ -179,7 +179,7 @@ struct OverlayScene {
         return table
     }
 
-    private func apply(_ entry: QueueEntry, to table: inout [RowKey: RawJSON]) {
+    private func apply(_ entry: QueuedMutation, to table: inout [RowKey: RawJSON]) {
         let key = entry.rowKeys[0]
         switch entry.operation {
         case .insert(let row): if table[key] == nil { table[key] = row } else { table[key] = merged(table[key], row) }
@@ -199,7 +199,7 @@ struct OverlayScene {
     }
 
     /// The key an update gives its row, where it does.
-    private func target(of entry: QueueEntry) -> RowKey? {
+    private func target(of entry: QueuedMutation) -> RowKey? {
         guard case .moves(let moves) = entry.keyChange(keyColumns: ["id"]) else { return nil }
         return moves[entry.rowKeys[0]]
     }

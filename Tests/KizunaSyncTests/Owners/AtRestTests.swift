@@ -34,7 +34,7 @@ import Testing
                 _ = try await world.scene.insert("a write", as: user, on: client)
                 _ = try await world.scene.insert("refused", as: "clara", on: client)
                 await simulation.advance(by: .seconds(4000))
-                world.scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+                world.scene.server.outage = SimulatedRejection(401, code: "PGRST301", message: "JWT expired")
                 _ = try await world.scene.insert("a later write", as: user, on: client)
                 await simulation.advance(by: .seconds(30))
                 world.scene.server.outage = nil
@@ -44,7 +44,7 @@ import Testing
             try await world.auth.signIn(email: "clara@example.org", password: "password-secret")
             await simulation.advance(by: .seconds(60))
             world.store.isLocked = false
-            world.server.mode = .refusing(status: 400, code: "refresh_token_not_found")
+            world.server.mode = .rejecting(status: 400, code: "refresh_token_not_found")
             await simulation.advance(by: .seconds(4000))
             await world.auth.signOut()
             await simulation.settle()

@@ -9,7 +9,7 @@ final class FakeAuthServer: Sendable {
     enum Mode: Sendable {
         case well
         case unreachable
-        case refusing(status: Int, code: String)
+        case rejecting(status: Int, code: String)
         case holding
     }
 
@@ -61,15 +61,15 @@ final class FakeAuthServer: Sendable {
             state.withLock { $0.refreshes.append(now) }
         }
         switch mode {
-        case .well: return answer(request)
+        case .well: return response(request)
         case .unreachable: throw WireFailure(.notSent, "no connection")
-        case .refusing(let status, let code):
+        case .rejecting(let status, let code):
             return WireResponse(status: status, body: Array(#"{"code":"\#(code)","message":"no"}"#.utf8))
         case .holding:
             await withCheckedContinuation { continuation in
                 state.withLock { $0.held.append { continuation.resume() } }
             }
-            return answer(request)
+            return response(request)
         }
     }
 
@@ -81,7 +81,7 @@ final class FakeAuthServer: Sendable {
         held?()
     }
 
-    private func answer(_ request: WireRequest) -> WireResponse {
+    private func response(_ request: WireRequest) -> WireResponse {
         let body = try? RawJSON(validating: request.body ?? [])
         if request.url.contains("/logout") {
             let bearer = request.headers.last { $0.name == "Authorization" }?.value.dropFirst(7) ?? ""

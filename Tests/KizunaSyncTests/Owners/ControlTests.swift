@@ -50,17 +50,17 @@ import Testing
         }
     }
 
-    @Test func aRefusedWriteIsTold() throws {
+    @Test func aRejectedWriteIsTold() throws {
         try run { scene, client, log in
             try await scene.signIn("alice", on: client)
             let receipt = try await scene.insert("not mine", as: "bruno", on: client)
             await scene.simulation.advance(by: .seconds(5))
             #expect(log.events.contains(.mutationRejected(id: receipt.mutationIDs[0])))
-            #expect(try OwnerScene.status(of: client).rejectedCount == 1)
+            #expect(try OwnerScene.status(of: client).rejectedMutationCount == 1)
         }
     }
 
-    @Test func aNewCreateEndsTheSubscriptionsOfTheFormer() throws {
+    @Test func aNewCreateEndsTheSubscriptionsOfThePrevious() throws {
         try run { scene, client, log in
             try await client.create(try client.engine().configuration)
             try await scene.signIn("alice", on: client)
@@ -104,12 +104,12 @@ import Testing
             _ = try await scene.insert("a", as: "alice", on: client)
             try await scene.signIn("bruno", on: client)
             let receipt = try await scene.insert("b", as: "bruno", on: client)
-            let verdict = scene.simulation.start { try await receipt.delivered() }
+            let outcome = scene.simulation.start { try await receipt.delivered() }
             await scene.simulation.settle()
             try await client.reset()
             #expect(try await client.outboxDepth() == 0)
             #expect(try await client.pendingMutationCount(owner: "alice") == 1)
-            let ended = await verdict.result
+            let ended = await outcome.result
             #expect(throws: SyncError.self) { try ended.get() }
             #expect(log.depths.last == 0)
         }
@@ -130,7 +130,7 @@ import Testing
             if let next = try await follower.next() { states.append(next) }
             #expect(states.map(\.network) == [.online, .disabled, .online])
             #expect(states.map(\.queue) == [.idle, .waitingForNetwork, .idle])
-            #expect(states.map(\.pendingCount) == [0, 1, 0])
+            #expect(states.map(\.pendingMutationCount) == [0, 1, 0])
             #expect(states.map(\.needsSession) == [false, false, false])
             await client.close()
             #expect(try await follower.next() == nil)

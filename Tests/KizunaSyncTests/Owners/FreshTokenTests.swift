@@ -16,7 +16,7 @@ import Testing
         let asked = machine.handle(.tokenRejected(token: "t1", now: .zero))
         #expect(asked == [.askForToken(generation: 1, after: .zero), .credentials(.unsettled)])
         _ = machine.handle(.session(.signedOut))
-        _ = machine.handle(.vaultOpened(generation: 2))
+        _ = machine.handle(.storeOpened(generation: 2))
         #expect(machine.handle(.freshToken(generation: 1, userID: "alice", token: "t2")) == [])
         #expect(machine.owner == .nobody)
         #expect(machine.credentials == .anonymous)
@@ -27,7 +27,7 @@ import Testing
         _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
         _ = machine.handle(.session(.signedIn(userID: "bruno", accessToken: "b1")))
         _ = machine.handle(.session(.signedIn(userID: "alice", accessToken: "t3")))
-        _ = machine.handle(.vaultOpened(generation: 3))
+        _ = machine.handle(.storeOpened(generation: 3))
         #expect(machine.handle(.freshToken(generation: 1, userID: "alice", token: "t2")) == [])
         #expect(machine.credentials == .token("t3"))
     }
@@ -117,7 +117,7 @@ import Testing
                 try await scene.signIn("alice", on: client, serial: 2)
                 await simulation.settle()
                 scene.network.isHolding = false
-                scene.network.release(0, .tokenRefused)
+                scene.network.release(0, .tokenRejected)
                 try await receipt.delivered()
                 #expect(scene.titles(of: "alice") == ["server row of alice", "x"])
             }

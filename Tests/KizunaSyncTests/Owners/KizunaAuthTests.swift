@@ -80,7 +80,7 @@ import Testing
             try await world.auth.signIn(email: "bruno@example.org", password: "x")
             await world.scene.simulation.settle()
             _ = try await world.scene.insert("of bruno", as: "bruno", on: client)
-            if !isWell { world.server.mode = .refusing(status: 400, code: "refresh_token_already_used") }
+            if !isWell { world.server.mode = .rejecting(status: 400, code: "refresh_token_already_used") }
             world.server.release()
             await world.scene.simulation.settle()
             world.server.mode = .well
@@ -220,7 +220,7 @@ import Testing
         try run { world in
             let isIn = try await world.auth.signUp(email: "alice@example.org", password: "x")
             #expect(isIn)
-            world.server.mode = .refusing(status: 422, code: "user_already_exists")
+            world.server.mode = .rejecting(status: 422, code: "user_already_exists")
             await #expect(throws: SyncError.self) {
                 try await world.auth.signUp(email: "alice@example.org", password: "x")
             }

@@ -76,7 +76,7 @@ import Testing
 
     @Test func aRefusedRefreshTokenKeepsTheQueueUntilTheUserSignsInAgain() throws {
         try afterAnEarlierRun { world in
-            world.server.mode = .refusing(status: 400, code: "refresh_token_not_found")
+            world.server.mode = .rejecting(status: 400, code: "refresh_token_not_found")
             let client = try await world.client()
             let watch = OwnerWatch(client, in: world.scene.simulation)
             for count in 1...3 { _ = try await world.scene.insert("write \(count)", as: "alice", on: client) }
@@ -164,7 +164,7 @@ import Testing
                 let world = try AuthScene(simulation, folder: folder, kept: "alice")
                 let client = try await world.client()
                 await simulation.settle()
-                world.scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+                world.scene.server.outage = SimulatedRejection(401, code: "PGRST301", message: "JWT expired")
                 let receipt = try await world.scene.insert("x", as: "alice", on: client)
                 await simulation.settle()
                 world.scene.server.outage = nil
@@ -181,7 +181,7 @@ import Testing
                 let world = try AuthScene(simulation, folder: folder, kept: "alice")
                 let client = try await world.client()
                 await simulation.settle()
-                world.scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT not accepted")
+                world.scene.server.outage = SimulatedRejection(401, code: "PGRST301", message: "JWT not accepted")
                 let receipt = try await world.scene.insert("x", as: "alice", on: client)
                 await simulation.advance(by: .seconds(3600))
                 #expect(world.server.refreshes.count < 70)
@@ -195,7 +195,7 @@ import Testing
     @Test func oneRefusalOfAGoodTokenDoesNotStopAnAppThatHandsItsTokenOver() throws {
         try OwnerScene.run(allowing: ["alice", nil]) { scene, client in
             try await scene.signIn("alice", on: client)
-            scene.server.outage = SimulatedRefusal(401, code: "PGRST303", message: "JWT issued at future")
+            scene.server.outage = SimulatedRejection(401, code: "PGRST303", message: "JWT issued at future")
             _ = try await scene.insert("x", as: "alice", on: client)
             await scene.simulation.settle()
             scene.server.outage = nil
@@ -212,7 +212,7 @@ import Testing
     @Test func aTokenThatIsRefusedForGoodIsTriedOnceInMoreThanAMinute() throws {
         try OwnerScene.run(allowing: ["alice", nil]) { scene, client in
             try await scene.signIn("alice", on: client)
-            scene.server.outage = SimulatedRefusal(401, code: "PGRST301", message: "JWT expired")
+            scene.server.outage = SimulatedRejection(401, code: "PGRST301", message: "JWT expired")
             _ = try await scene.insert("x", as: "alice", on: client)
             await scene.simulation.settle()
             let sent = scene.network.count

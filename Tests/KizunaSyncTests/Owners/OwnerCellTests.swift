@@ -127,7 +127,7 @@ import Testing
         case .opening: _ = machine.handle(.session(.signedIn(userID: "b", accessToken: "t2")))
         case .failed:
             _ = machine.handle(.session(.signedIn(userID: "b", accessToken: "t2")))
-            _ = machine.handle(.vaultFailed(generation: 2))
+            _ = machine.handle(.storeFailed(generation: 2))
         case .rejected: _ = machine.handle(.tokenRejected(token: "t1", now: .zero))
         case .closed: _ = machine.handle(.closed)
         case .restoring, .signedIn, .lost, .lostAsNobody, .signedOut: break
@@ -143,16 +143,16 @@ import Testing
         case .otherUser: .session(.signedIn(userID: "b", accessToken: "t2"))
         case .lose: .session(.lost)
         case .signOut: .session(.signedOut)
-        case .opened: .vaultOpened(generation: generation)
-        case .openedLate: .vaultOpened(generation: generation - 1)
-        case .openFailed: .vaultFailed(generation: generation)
+        case .opened: .storeOpened(generation: generation)
+        case .openedLate: .storeOpened(generation: generation - 1)
+        case .openFailed: .storeFailed(generation: generation)
         case .tokenRejected: .tokenRejected(token: "t1", now: .zero)
         case .freshToken: .freshToken(generation: generation, userID: "a", token: "t5")
         case .freshTokenLate: .freshToken(generation: generation - 1, userID: "a", token: "t5")
         case .freshTokenOfAnother: .freshToken(generation: generation, userID: "z", token: "t5")
         case .noFreshToken: .noFreshToken(generation: generation, jitter: 0)
         case .networkBack: .networkReturned
-        case .wanted: .vaultWanted
+        case .wanted: .retryOpeningStore
         case .reset: .reset
         case .close: .closed
         }

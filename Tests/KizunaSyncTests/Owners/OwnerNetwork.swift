@@ -13,7 +13,7 @@ final class OwnerNetwork: WireTransport {
         case answeredAsOfArrival
         case handledAndLost
         case neverSent
-        case tokenRefused
+        case tokenRejected
         case serverFault
     }
 
@@ -95,13 +95,14 @@ final class OwnerNetwork: WireTransport {
             _ = server.respond(to: waiting.request)
             continuation.resume(throwing: WireFailure(.outcomeUnknown, "lost"))
         case .neverSent: continuation.resume(throwing: WireFailure(.notSent, "no connection"))
-        case .tokenRefused:
-            continuation.resume(returning: Self.refusal(401, code: "PGRST301", message: "JWT not accepted"))
-        case .serverFault: continuation.resume(returning: Self.refusal(503, code: "PGRST001", message: "no connection"))
+        case .tokenRejected:
+            continuation.resume(returning: Self.rejection(401, code: "PGRST301", message: "JWT not accepted"))
+        case .serverFault:
+            continuation.resume(returning: Self.rejection(503, code: "PGRST001", message: "no connection"))
         }
     }
 
-    private static func refusal(_ status: Int, code: String, message: String) -> WireResponse {
+    private static func rejection(_ status: Int, code: String, message: String) -> WireResponse {
         WireResponse(
             status: status, headers: ["content-type": "application/json"],
             body: Array(#"{"code":"\#(code)","message":"\#(message)"}"#.utf8))

@@ -102,8 +102,8 @@ final class OwnerScene: Sendable {
 
     // MARK: - What is on the disk
 
-    private var directory: VaultDirectory {
-        VaultDirectory(dataDirectory: folder.path, projectURL: "https://project.example")
+    private var directory: OwnerDirectory {
+        OwnerDirectory(dataDirectory: folder.path, projectURL: "https://project.example")
     }
 
     /// Where an owner's store is.

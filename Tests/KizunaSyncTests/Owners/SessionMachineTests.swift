@@ -30,10 +30,10 @@ private enum Phase: CaseIterable {
             _ = machine.handle(.refreshed(generation: 1, Self.grant()))
         case .waiting:
             _ = machine.handle(.restored(Self.kept))
-            _ = machine.handle(.refreshFailed(generation: 1, isRefused: false, jitter: 0))
+            _ = machine.handle(.refreshFailed(generation: 1, isRejected: false, jitter: 0))
         case .lost:
             _ = machine.handle(.restored(Self.kept))
-            _ = machine.handle(.refreshFailed(generation: 1, isRefused: true, jitter: 0))
+            _ = machine.handle(.refreshFailed(generation: 1, isRejected: true, jitter: 0))
         }
         return machine
     }
@@ -67,7 +67,7 @@ private enum Phase: CaseIterable {
     }
 
     @Test func aSignOutIsOneInEveryPhase() {
-        let end: [Effect] = [.save(nil), .publish(.signedOut), .answerWaiters(token: nil)]
+        let end: [Effect] = [.save(nil), .publish(.signedOut), .responseWaiters(token: nil)]
         check(
             .signedOut,
             [
@@ -94,7 +94,7 @@ private enum Phase: CaseIterable {
             // What was under way before it counts no more, whatever it says.
             let late = machine.handle(.refreshed(generation: 1, Phase.grant("alice", 9)))
             #expect(late == [], "\(phase)")
-            #expect(machine.handle(.refreshFailed(generation: 1, isRefused: true, jitter: 0)) == [], "\(phase)")
+            #expect(machine.handle(.refreshFailed(generation: 1, isRejected: true, jitter: 0)) == [], "\(phase)")
             #expect(machine.handle(.restored(Phase.kept)) == [], "\(phase)")
             #expect(machine.userID == "bruno")
             #expect(machine.token == "a7")
@@ -125,14 +125,14 @@ private enum Phase: CaseIterable {
         var machine = Phase.refreshing.machine
         _ = machine.handle(.signedOut)
         #expect(machine.handle(.refreshed(generation: 1, Phase.grant())) == [.revoke(accessToken: "a1")])
-        #expect(machine.handle(.refreshFailed(generation: 1, isRefused: false, jitter: 0)) == [])
+        #expect(machine.handle(.refreshFailed(generation: 1, isRejected: false, jitter: 0)) == [])
         #expect(machine.userID == nil)
     }
 
     @Test func aRefreshIsTakenByThePhaseThatAskedForIt() {
         let taken: [Effect] = [
             .save(KizunaAuthSession(userID: "alice", refreshToken: "r2")),
-            .publish(.signedIn(userID: "alice", accessToken: "a2")), .answerWaiters(token: "a2"),
+            .publish(.signedIn(userID: "alice", accessToken: "a2")), .responseWaiters(token: "a2"),
             .startTimer(timer: 1, after: .seconds(3540)),
         ]
         check(
@@ -142,14 +142,14 @@ private enum Phase: CaseIterable {
 
     @Test func aFailedRefreshBooksTheNextOne() {
         check(
-            .refreshFailed(generation: 1, isRefused: false, jitter: 0),
-            [.refreshing: [.answerWaiters(token: nil), .startTimer(timer: 1, after: .milliseconds(300).jittered(0))]])
+            .refreshFailed(generation: 1, isRejected: false, jitter: 0),
+            [.refreshing: [.responseWaiters(token: nil), .startTimer(timer: 1, after: .milliseconds(300).jittered(0))]])
     }
 
-    @Test func aRefusedRefreshTokenIsNoSignOut() {
+    @Test func aRejectedRefreshTokenIsNoSignOut() {
         check(
-            .refreshFailed(generation: 1, isRefused: true, jitter: 0),
-            [.refreshing: [.answerWaiters(token: nil), .publish(.lost)]])
+            .refreshFailed(generation: 1, isRejected: true, jitter: 0),
+            [.refreshing: [.responseWaiters(token: nil), .publish(.lost)]])
         #expect(Phase.lost.machine.userID == "alice")
     }
 
@@ -157,10 +157,10 @@ private enum Phase: CaseIterable {
         check(
             .tokenRejected,
             [
-                .restoring: [.answerWaiters(token: nil)], .none: [.answerWaiters(token: nil)],
+                .restoring: [.responseWaiters(token: nil)], .none: [.responseWaiters(token: nil)],
                 .held: [.cancelTimer(timer: 1), .refresh(generation: 1, token: "r1")],
                 .waiting: [.cancelTimer(timer: 1), .refresh(generation: 1, token: "r1")],
-                .lost: [.answerWaiters(token: nil)],
+                .lost: [.responseWaiters(token: nil)],
             ])
         var machine = Phase.held.machine
         _ = machine.handle(.tokenRejected)

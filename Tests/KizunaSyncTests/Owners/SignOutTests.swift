@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SignOutTests {
     private func run(
-        policy: SignOutPolicy = .keepSealed,
+        policy: SignOutPolicy = .keep,
         _ body: @escaping @Sendable (OwnerScene, KizunaSyncClient) async throws -> Void
     ) throws {
         try withTemporaryFolder { folder in
@@ -26,9 +26,9 @@ import Testing
             let watch = OwnerWatch(client, in: scene.simulation)
             await scene.simulation.settle()
             #expect(try scene.holds("server row of alice", of: .user("alice")) == true)
-            scene.server.outage = SimulatedRefusal(503, code: "PGRST001", message: "no connection")
+            scene.server.outage = SimulatedRejection(503, code: "PGRST001", message: "no connection")
             let receipt = try await scene.insert("unsent", as: "alice", on: client)
-            let verdict = scene.simulation.start { try await receipt.delivered() }
+            let outcome = scene.simulation.start { try await receipt.delivered() }
             await scene.simulation.settle()
             try await client.signOut()
             #expect(try scene.holds("server row of alice", of: .user("alice")) == false)
@@ -36,7 +36,7 @@ import Testing
             #expect(watch.last?.result == nil)
             #expect(try await client.pendingMutationCount(owner: "alice") == 1)
             #expect(try await client.outboxDepth() == 0)
-            let ended = await verdict.result
+            let ended = await outcome.result
             #expect(throws: SyncError.self) { try ended.get() }
             scene.server.outage = nil
             scene.network.allowed = ["alice", "bruno", nil]
@@ -67,7 +67,7 @@ import Testing
         try run(policy: .deliverThenClear(deadline: .seconds(10))) { scene, client in
             scene.network.allowed = ["alice", nil]
             try await scene.signIn("alice", on: client)
-            scene.server.outage = SimulatedRefusal(503, code: "PGRST001", message: "no connection")
+            scene.server.outage = SimulatedRejection(503, code: "PGRST001", message: "no connection")
             _ = try await scene.insert("unsent", as: "alice", on: client)
             await scene.simulation.settle()
             let signOut = scene.simulation.start { try await client.signOut() }
@@ -137,7 +137,7 @@ import Testing
             #expect(watch.last?.result?.count == 1)
             await client.close()
             // What stands on the disk between the note of the sign-out and the sealing.
-            try VaultDirectory(dataDirectory: scene.folder.path, projectURL: "https://project.example")
+            try OwnerDirectory(dataDirectory: scene.folder.path, projectURL: "https://project.example")
                 .remember(.nobody, unsealed: [.user("alice")])
             scene.network.allowed = [nil]
             let next = try await scene.client()

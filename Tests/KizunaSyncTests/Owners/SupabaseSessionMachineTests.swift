@@ -10,7 +10,7 @@ import Testing
         .signedIn(session), .continued(session), .signedOut, .signOutAsked,
     ]
 
-    private func answers(
+    private func responses(
         _ meaning: SignedOutEventMeaning, after first: SupabaseSessionMachine.Event? = nil
     ) -> [SessionState?] {
         Self.events.map { event in
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [nil, SupabaseSessionMachine.Event.signedIn(session), .signedOut])
     func aSignedOutEventIsALostSessionUnlessASignOutWasAskedFor(_ first: SupabaseSessionMachine.Event?) {
         #expect(
-            answers(.lostSession, after: first)
+            responses(.lostSession, after: first)
                 == [Self.signedIn, .restoring, .lost, Self.signedIn, Self.signedIn, .lost, .signedOut])
     }
 
@@ -31,8 +31,8 @@ import Testing
         let open: [SessionState?] = [
             Self.signedIn, .restoring, .signedOut, Self.signedIn, Self.signedIn, .signedOut, .signedOut,
         ]
-        #expect(answers(.signOut) == open)
-        #expect(answers(.signOut, after: .signedIn(Self.session)) == open)
+        #expect(responses(.signOut) == open)
+        #expect(responses(.signOut, after: .signedIn(Self.session)) == open)
     }
 
     /// supabase-swift may tell a refreshed token after the sign-out that its answer crossed.
@@ -42,7 +42,7 @@ import Testing
     ])
     func afterASignOutOnlyASignInCounts(_ meaning: SignedOutEventMeaning, _ end: SupabaseSessionMachine.Event) {
         #expect(
-            answers(meaning, after: end)
+            responses(meaning, after: end)
                 == [.signedOut, .signedOut, .signedOut, Self.signedIn, nil, nil, .signedOut])
     }
 

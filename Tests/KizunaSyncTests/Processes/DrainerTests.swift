@@ -90,7 +90,7 @@ import Testing
     /// An insert without a key cannot be told from a second one: the other does not send it again.
     @Test func whatMayHaveBeenSentByAKilledOneIsNotSentBlindly() throws {
         try ProcessWorld.run { world in
-            let (app, other) = try await world.pair { $0.tables = [KizunaTable("items", mintsKeys: false)] }
+            let (app, other) = try await world.pair { $0.tables = [KizunaTable("items", generatesKeys: false)] }
             world.world.server.latency = .seconds(2)
             try await app.client.from("items").insert(["title": "one"])
             await world.advance(100)
@@ -105,7 +105,7 @@ import Testing
     /// While one sends it, the other does not take it for lost.
     @Test func whatTheOtherIsSendingIsNotGivenUp() throws {
         try ProcessWorld.run { world in
-            let (app, other) = try await world.pair { $0.tables = [KizunaTable("items", mintsKeys: false)] }
+            let (app, other) = try await world.pair { $0.tables = [KizunaTable("items", generatesKeys: false)] }
             world.world.server.latency = .seconds(2)
             try await app.client.from("items").insert(["id": "00000000-0000-4000-8000-000000000001", "title": "keyed"])
             try await app.client.from("notes").insert(["text": "one"])

@@ -28,9 +28,9 @@ private struct ProcessStory {
     func run() throws {
         try ProcessWorld.run(seed: seed, interleaving: .shuffled) { world in
             var random = SeededRandom(seed: seed)
-            let losesAnswers = random.oneIn(2)
+            let losesResponses = random.oneIn(2)
             var apps: [ProcessWorld.App] = []
-            var former: [ProcessWorld.App] = []
+            var previous: [ProcessWorld.App] = []
             var killedAt: [Int32: Duration] = [:]
             for _ in 0..<3 { apps.append(try await world.start()) }
             world.world.server.latency = .milliseconds(30)
@@ -49,10 +49,10 @@ private struct ProcessStory {
                     apps[at].process.kill()
                     killedAt[apps[at].process.number] = world.simulation.elapsed
                     stopped.remove(at)
-                    former.append(apps[at])
+                    previous.append(apps[at])
                     apps[at] = try await world.start()
-                case 3 where losesAnswers:
-                    apps[at].network.plant(random.oneIn(2) ? .dropAnswer : .dropBeforeHandling)
+                case 3 where losesResponses:
+                    apps[at].network.plant(random.oneIn(2) ? .dropResponse : .dropBeforeHandling)
                 case 4...5:
                     guard !stopped.contains(at), !intended.isEmpty else { break }
                     let key = random.pick(intended.keys.sorted())
@@ -73,11 +73,11 @@ private struct ProcessStory {
             #expect(inserted == intended.count, what)
             for app in apps {
                 let depth = try await app.client.outboxDepth()
-                let refused = try await WriteWorld.first(app.client.rejectedMutations)
+                let rejected = try await WriteWorld.first(app.client.rejectedMutations)
                 #expect(depth == 0, what)
-                #expect(refused?.isEmpty == true, what)
+                #expect(rejected?.isEmpty == true, what)
             }
-            if !losesAnswers { expectOneAtATime(apps + former, killedAt, what) }
+            if !losesResponses { expectOneAtATime(apps + previous, killedAt, what) }
         }
     }
 

@@ -82,19 +82,19 @@ import Testing
         }
     }
 
-    @Test func aReceiptIsToldTheVerdictTheOtherGot() throws {
+    @Test func aReceiptIsToldTheOutcomeTheOtherGot() throws {
         try ProcessWorld.run { world in
             let (app, other) = try await world.pair()
             try await other.client.disableNetwork()
             let good = try await other.insert("good")
             let bad = try await other.insert("")
             let delivered = world.simulation.start { try await good.delivered().rows.count }
-            let refused = world.simulation.start { try await bad.delivered() }
+            let rejected = world.simulation.start { try await bad.delivered() }
             await world.advance(2_000)
             #expect(other.writeCount == 0)
             #expect(app.writeCount > 0)
             #expect(try await delivered.value == 1)
-            let outcome = await refused.result
+            let outcome = await rejected.result
             #expect(throws: SyncError.self) { try outcome.get() }
             // Looked up by another process, and long after.
             let again = try app.client.receipt(mutationID: good.mutationIDs[0])

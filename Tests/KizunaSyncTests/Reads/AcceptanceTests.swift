@@ -42,7 +42,7 @@ import Testing
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(4))
             scene.transport.isOnline = true
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "broken")
             await scene.simulation.advance(by: .seconds(20))
             #expect(scene.readTimes.count == 6)
             #expect(watch.emissions.map(\.refresh) == [.refreshing, .stalled(.offline("there is no connection"))])
@@ -160,7 +160,7 @@ import Testing
     @Test func acceptance10AServerErrorLeavesCacheFirstItsRowsAndFailsNetworkFirst() throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "broken")
             let cacheFirst = scene.watch(scene.tasks())
             let networkFirst = scene.watch(scene.tasks(.networkFirstThenCache))
             await scene.simulation.advance(by: .seconds(1))
@@ -361,7 +361,7 @@ import Testing
 
     @Test func aWriteWhoseAnswerIsLostReachesTheServerExactlyOnce() throws {
         try ReadScene.run { scene in
-            scene.transport.plant(.dropAnswer)
+            scene.transport.plant(.dropResponse)
             let receipt = try await scene.client.from("tasks").insert(NewTask(title: "three", done: false))
             let delivered = try await receipt.delivered()
             #expect(delivered.rows.count == 1)

@@ -11,7 +11,7 @@ import Testing
         #"{"id":"a","big":9007199254740993,"least":-9223372036854775808,"dec":1.50,"long":123456789012345678901234567890.1230}"#,
         #"{"id":"b","doc":{"b": 1, "a": [1.0, 1e2, null], "b\u0062": {}},"text":"😀 é e\#u{301} 𝔘","escaped":"\ud83d\ude00\/"}"#,
     ]
-    private static let answer = "[\(rows.joined(separator: ","))]"
+    private static let response = "[\(rows.joined(separator: ","))]"
 
     private static func texts(_ client: KizunaSyncClient, _ strategy: ReadStrategy) async throws -> [String] {
         let read = client.from("odd").select(as: [RawJSON].self, readStrategy: strategy)
@@ -21,7 +21,7 @@ import Testing
     @Test func anAnswerIsReadAsItCameAlsoFromTheStoreOpenedAgain() throws {
         try Simulation.run { simulation in
             let folder = try ScratchFolder()
-            let transport = ScriptedTransport(simulation) { _ in .json(Self.answer) }
+            let transport = ScriptedTransport(simulation) { _ in .json(Self.response) }
             let client = try await simulation.makeClient(transport, folder: folder.url)
             let answered = try await Self.texts(client, .networkOnly)
             #expect(answered == Self.rows)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func aQueuedChangeLeavesTheOtherColumnsAsTheyCame() throws {
         try Simulation.run { simulation in
-            let transport = ScriptedTransport(simulation) { _ in .json(Self.answer) }
+            let transport = ScriptedTransport(simulation) { _ in .json(Self.response) }
             let client = try await simulation.makeClient(transport)
             let watch = Watch(client.from("odd").selectAsSequence(as: [RawJSON].self), in: simulation)
             await simulation.advance(by: .seconds(1))

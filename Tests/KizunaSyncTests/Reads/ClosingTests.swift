@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [ReadStrategy.networkOnly, .networkFirst, .cacheFirst])
-    func aRequestThatWasSentGetsItsAnswer(_ strategy: ReadStrategy) throws {
+    func aRequestThatWasSentGetsItsResponse(_ strategy: ReadStrategy) throws {
         try ReadScene.run { scene in
             let (line, took) = try await Self.outcome(strategy, of: scene)
             #expect(line == "[one, two] server @0.05 idle")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [(ReadStrategy.networkOnly, true), (.networkFirst, false), (.cacheFirst, false)])
-    func whereNothingStoredMayAnswerItThrowsClosed(_ strategy: ReadStrategy, _ isWarm: Bool) throws {
+    func whereNothingStoredMayResponseItThrowsClosed(_ strategy: ReadStrategy, _ isWarm: Bool) throws {
         try ReadScene.run { scene in
             if isWarm { try await scene.warmUp() }
             scene.transport.serve { _ in .hold }

@@ -142,7 +142,7 @@ struct NumberRow: Codable, Sendable, Equatable {
             let snapshot = try await Self.numbers(scene).execute()
             #expect(snapshot.result?.map(\.id) == [1, 2, 3])
             #expect(!snapshot.isComplete)
-            #expect(scene.transport.unusedAnswerCount == 0)
+            #expect(scene.transport.unusedResponseCount == 0)
         }
     }
 

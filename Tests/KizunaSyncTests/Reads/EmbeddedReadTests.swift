@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedWriteFetchesTheRowsAgain() throws {
+    @Test func aRejectedWriteFetchesTheRowsAgain() throws {
         try Self.run { scene in
             let watch = scene.watch(Self.embedding(scene))
             await scene.simulation.advance(by: .seconds(1))

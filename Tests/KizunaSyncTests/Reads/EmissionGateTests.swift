@@ -5,10 +5,10 @@ import Testing
 /// What the gate of each strategy says of each event.
 @Suite struct EmissionGateTests {
     enum Happening: String, CaseIterable {
-        case answered, failedByConnectivity, failedBySwitch, failedByServer, failedByAnswer, pausedByMonitor
+        case answered, failedByConnectivity, failedBySwitch, failedByServer, failedByResponse, pausedByMonitor
         case pausedBySwitch, sessionWaited
 
-        func rule(_ gate: inout EmissionGate, hasRows: Bool) -> EmissionGate.Ruling? {
+        func rule(_ gate: inout EmissionGate, hasRows: Bool) -> EmissionGate.Decision? {
             switch self {
             case .answered:
                 gate.answered()
@@ -16,7 +16,7 @@ import Testing
             case .failedByConnectivity: return gate.failed(.offline("x"), hasRows: hasRows)
             case .failedBySwitch: return gate.failed(SyncError(.networkDisabled, "x"), hasRows: hasRows)
             case .failedByServer: return gate.failed(SyncError(.server, "x"), hasRows: hasRows)
-            case .failedByAnswer: return gate.failed(SyncError(.malformedAnswer, "x"), hasRows: hasRows)
+            case .failedByResponse: return gate.failed(SyncError(.malformedResponse, "x"), hasRows: hasRows)
             case .pausedByMonitor: return gate.paused(isDisabled: false, hasRows: hasRows)
             case .pausedBySwitch: return gate.paused(isDisabled: true, hasRows: hasRows)
             case .sessionWaited:
@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    private static func word(_ ruling: EmissionGate.Ruling?, _ gate: EmissionGate) -> String {
-        switch ruling {
+    private static func word(_ decision: EmissionGate.Decision?, _ gate: EmissionGate) -> String {
+        switch decision {
         case .fail(let error): "fails \(error.code.rawValue)"
         case .hold, .open, nil: gate.isOpen ? "open" : "silent"
         }
@@ -37,7 +37,7 @@ import Testing
     private static let cells: [Happening: (warm: String, cold: String)] = [
         .answered: ("open", "open"), .failedByConnectivity: ("open", "fails connectivity"),
         .failedBySwitch: ("open", "fails network_disabled"), .failedByServer: ("fails server", "fails server"),
-        .failedByAnswer: ("fails malformed_answer", "fails malformed_answer"),
+        .failedByResponse: ("fails malformed_answer", "fails malformed_answer"),
         .pausedByMonitor: ("open", "fails connectivity"), .pausedBySwitch: ("open", "fails network_disabled"),
         .sessionWaited: ("open", "silent"),
     ]
@@ -47,9 +47,9 @@ import Testing
         for hasRows in [true, false] {
             var gate = EmissionGate(.networkFirstThenCache)
             #expect(!gate.isOpen)
-            let ruling = happening.rule(&gate, hasRows: hasRows)
+            let decision = happening.rule(&gate, hasRows: hasRows)
             let cell = Self.cells[happening]
-            #expect(Self.word(ruling, gate) == (hasRows ? cell?.warm : cell?.cold))
+            #expect(Self.word(decision, gate) == (hasRows ? cell?.warm : cell?.cold))
         }
     }
 
@@ -58,8 +58,8 @@ import Testing
         for happening in Happening.allCases {
             var gate = EmissionGate(strategy)
             #expect(gate.isOpen)
-            let ruling = happening.rule(&gate, hasRows: false)
-            #expect(Self.word(ruling, gate) == "open")
+            let decision = happening.rule(&gate, hasRows: false)
+            #expect(Self.word(decision, gate) == "open")
         }
     }
 
@@ -67,8 +67,8 @@ import Testing
         for happening in Happening.allCases {
             var gate = EmissionGate(.networkFirstThenCache)
             gate.answered()
-            let ruling = happening.rule(&gate, hasRows: false)
-            #expect(Self.word(ruling, gate) == "open")
+            let decision = happening.rule(&gate, hasRows: false)
+            #expect(Self.word(decision, gate) == "open")
         }
     }
 }

@@ -9,61 +9,61 @@ import Testing
 /// What a live read shows after each kind of news.
 @Suite struct LiveReadMachineTests {
     @Test func changesBeforeTheListIsLoadedArePartOfWhatIsLoaded() {
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        let early = vault.queueInsert("q")
-        #expect(read.changed(early, ownAnswer: nil) == LiveReadMachine.Consequence())
-        read.loaded(vault.image)
+        var store = ModelStore()
+        var read = store.makeRead()
+        let early = store.queueInsert("q")
+        #expect(read.changed(early, ownResponse: nil) == LiveReadMachine.Consequence())
+        read.loaded(store.image)
         #expect(read.ids == ["q"])
     }
 
     @Test func aReplacedListOfThisReadsOwnRequestConfirmsIt() {
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        read.loaded(vault.image)
-        let others = vault.replace(["a"], askedAt: Tick(1))
-        #expect(read.changed(others, ownAnswer: Tick(2)).isAnswered == false)
+        var store = ModelStore()
+        var read = store.makeRead()
+        read.loaded(store.image)
+        let others = store.replace(["a"], askedAt: LogicalTime(1))
+        #expect(read.changed(others, ownResponse: LogicalTime(2)).isAnswered == false)
         #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
-        let own = vault.replace(["a", "b"], askedAt: Tick(2))
-        #expect(read.changed(own, ownAnswer: Tick(2)).isAnswered)
+        let own = store.replace(["a", "b"], askedAt: LogicalTime(2))
+        #expect(read.changed(own, ownResponse: LogicalTime(2)).isAnswered)
         #expect(!read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
         #expect(read.snapshot(refresh: .idle, isCacheOnly: true).isFromCache)
     }
 
     @Test func aStaleMarkTakesTheConfirmationBackAndAnExactEditDoesNot() {
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        read.loaded(vault.image)
-        _ = read.changed(vault.replace(["a"], askedAt: Tick(1)), ownAnswer: Tick(1))
-        #expect(!read.changed(vault.edit(replacing: "a"), ownAnswer: nil).becameStale)
+        var store = ModelStore()
+        var read = store.makeRead()
+        read.loaded(store.image)
+        _ = read.changed(store.replace(["a"], askedAt: LogicalTime(1)), ownResponse: LogicalTime(1))
+        #expect(!read.changed(store.edit(replacing: "a"), ownResponse: nil).becameStale)
         #expect(!read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
-        #expect(read.changed(vault.markStale(), ownAnswer: nil).becameStale)
+        #expect(read.changed(store.markStale(), ownResponse: nil).becameStale)
         #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
         read.confirmed()
         #expect(read.snapshot(refresh: .idle, isCacheOnly: false).isFromCache)
     }
 
-    @Test func noRowOfAFormerOwnerSurvives() {
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        read.loaded(vault.image)
-        _ = read.changed(vault.replace(["a"], askedAt: Tick(1)), ownAnswer: Tick(1))
-        _ = read.changed(vault.queueInsert("q"), ownAnswer: nil)
+    @Test func noRowOfAPreviousOwnerSurvives() {
+        var store = ModelStore()
+        var read = store.makeRead()
+        read.loaded(store.image)
+        _ = read.changed(store.replace(["a"], askedAt: LogicalTime(1)), ownResponse: LogicalTime(1))
+        _ = read.changed(store.queueInsert("q"), ownResponse: nil)
         read.ownerChanged()
         let dropped = read.snapshot(refresh: .refreshing, isCacheOnly: false)
         #expect(dropped.rows == nil)
         #expect(dropped.fetchedAt == nil)
         #expect(!dropped.hasPendingMutations)
-        #expect(read.changed(vault.replace(["a"], askedAt: Tick(2)), ownAnswer: Tick(2)) == .init())
+        #expect(read.changed(store.replace(["a"], askedAt: LogicalTime(2)), ownResponse: LogicalTime(2)) == .init())
         #expect(read.snapshot(refresh: .refreshing, isCacheOnly: false) == dropped)
     }
 
     @Test func anEmptyListIsKnownAndNothingCachedIsNot() {
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        read.loaded(vault.image)
+        var store = ModelStore()
+        var read = store.makeRead()
+        read.loaded(store.image)
         #expect(read.ids == nil)
-        _ = read.changed(vault.replace([], askedAt: Tick(1)), ownAnswer: nil)
+        _ = read.changed(store.replace([], askedAt: LogicalTime(1)), ownResponse: nil)
         #expect(read.ids == [])
     }
 
@@ -71,14 +71,14 @@ import Testing
     @Test(arguments: 1...50)
     func followingEveryChangeShowsWhatLoadingShows(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
-        var vault = ModelVault()
-        var read = vault.makeRead()
-        read.loaded(vault.image)
+        var store = ModelStore()
+        var read = store.makeRead()
+        read.loaded(store.image)
         for step in 1...60 {
-            let change = vault.randomChange(&random)
-            _ = read.changed(change, ownAnswer: nil)
-            var fresh = vault.makeRead()
-            fresh.loaded(vault.image)
+            let change = store.randomChange(&random)
+            _ = read.changed(change, ownResponse: nil)
+            var fresh = store.makeRead()
+            fresh.loaded(store.image)
             let followed = read.snapshot(refresh: .idle, isCacheOnly: true)
             let loaded = fresh.snapshot(refresh: .idle, isCacheOnly: true)
             guard followed == loaded else {
@@ -97,56 +97,56 @@ extension LiveReadMachine {
 extension RawSnapshot {
     /// All that a difference between two snapshots can be about.
     fileprivate var described: String {
-        let rows = (rows ?? []).map { "\($0.json.text)\($0.isPending ? " pending" : "") \($0.refusedID ?? "")" }
+        let rows = (rows ?? []).map { "\($0.json.text)\($0.isPending ? " pending" : "") \($0.rejectedID ?? "")" }
         return "\(rows) cache \(isFromCache) pending \(hasPendingMutations) complete \(isComplete)"
     }
 }
 
 /// A vault of one list and one queue, in memory, that tells its changes as the real one does.
-struct ModelVault {
+struct ModelStore {
     private static let table = TableID(name: "tasks")
     private static let date = Date(timeIntervalSince1970: 0)
-    private var list: StoredList?
-    private var entries: [QueueEntry] = []
+    private var list: CachedQuery?
+    private var entries: [QueuedMutation] = []
     private var serial = 0
 
-    var image: ListImage { ListImage(list: list, entries: entries, known: [:]) }
+    var image: CachedQuerySnapshot { CachedQuerySnapshot(list: list, entries: entries, known: [:]) }
 
     func makeRead() -> LiveReadMachine {
         var request = TableRequest(table: "tasks")
         request.append("done", "eq.false")
         let types = TableTypes(columns: ["id": .text, "done": .bool])
         return LiveReadMachine(
-            shape: ListShape(request: request, types: types, keyColumns: ["id"]), cacheKey: "key")
+            shape: QueryShape(request: request, types: types, keyColumns: ["id"]), cacheKey: "key")
     }
 
     private func row(_ id: String, isDone: Bool = false) -> RawJSON {
         RawJSON(unchecked: Array(#"{"id":"\#(id)","done":\#(isDone),"n":\#(serial)}"#.utf8))
     }
 
-    private func change(_ list: VaultChange.ListChange? = nil, ended: [QueueEntry] = []) -> VaultChange {
-        var change = VaultChange()
+    private func change(_ list: StoreChange.CachedQueryChange? = nil, ended: [QueuedMutation] = []) -> StoreChange {
+        var change = StoreChange()
         if let list { change.lists["key"] = list }
         change.ended = ended
         return change
     }
 
-    mutating func replace(_ ids: [String], askedAt: Tick) -> VaultChange {
+    mutating func replace(_ ids: [String], askedAt: LogicalTime) -> StoreChange {
         serial += 1
-        let head = ListHead(
+        let head = CachedQueryMetadata(
             id: 1, cacheKey: "key", table: Self.table, parameters: [], fetchedAt: Self.date, isStale: false,
             isComplete: true, hasPlainColumns: true)
-        let stored = StoredList(
+        let stored = CachedQuery(
             head: head,
             rows: ids.enumerated().map { StoredRow(slot: Int64($0), key: RowKey(text: $1), json: row($1)) })
         list = stored
         return change(.replaced(stored, askedAt: askedAt))
     }
 
-    mutating func edit(replacing id: String) -> VaultChange {
+    mutating func edit(replacing id: String) -> StoreChange {
         serial += 1
         let json = row(id)
-        var edit = ListEdit()
+        var edit = CachedQueryEdit()
         edit.replaced = [.init(key: RowKey(text: id), json: json)]
         if var changed = list {
             changed.rows = StoredRows(
@@ -156,44 +156,44 @@ struct ModelVault {
         return change(.edited(edit))
     }
 
-    mutating func markStale() -> VaultChange {
-        var edit = ListEdit()
+    mutating func markStale() -> StoreChange {
+        var edit = CachedQueryEdit()
         edit.becomesStale = true
         list?.head.isStale = true
         return change(.edited(edit))
     }
 
-    mutating func queueInsert(_ id: String, isDone: Bool = false) -> VaultChange {
+    mutating func queueInsert(_ id: String, isDone: Bool = false) -> StoreChange {
         queue(.insert(row: row(id, isDone: isDone)), id)
     }
 
-    private mutating func queue(_ operation: QueueEntry.Operation, _ id: String) -> VaultChange {
+    private mutating func queue(_ operation: QueuedMutation.Operation, _ id: String) -> StoreChange {
         serial += 1
-        let entry = QueueEntry(
+        let entry = QueuedMutation(
             id: "e\(serial)", table: Self.table, operation: operation, rowKeys: [RowKey(text: id)],
             createdAt: Self.date)
         entries.append(entry)
-        var change = VaultChange()
+        var change = StoreChange()
         change.queued = [entry]
         return change
     }
 
     /// Accepts the first queued write as the real vault does: list, queue and mark in one change.
-    private mutating func deliverFirst() -> VaultChange {
-        guard let entry = entries.first else { return VaultChange() }
+    private mutating func deliverFirst() -> StoreChange {
+        guard let entry = entries.first else { return StoreChange() }
         entries.removeFirst()
         guard list != nil, case .insert(let row) = entry.operation, let key = entry.rowKeys.first,
             row.member("done")?.text == "false", !(list?.rows.contains { $0.key == key } ?? false)
         else { return change(ended: [entry]) }
-        var edit = ListEdit()
+        var edit = CachedQueryEdit()
         edit.appended = [.init(key: key, json: row)]
         let rows = list?.rows.map { $0 } ?? []
         list?.rows = StoredRows(rows + [StoredRow(slot: -1, key: key, json: row)])
         return change(.edited(edit), ended: [entry])
     }
 
-    private mutating func clear() -> VaultChange {
-        var change = VaultChange()
+    private mutating func clear() -> StoreChange {
+        var change = StoreChange()
         change.isCleared = true
         change.ended = entries
         entries = []
@@ -201,12 +201,12 @@ struct ModelVault {
         return change
     }
 
-    mutating func randomChange(_ random: inout SeededRandom) -> VaultChange {
+    mutating func randomChange(_ random: inout SeededRandom) -> StoreChange {
         let id = "r\(random.next() % 8)"
         switch random.next() % 11 {
         case 0:
             let ids = (0..<8).map { "r\($0)" }.filter { _ in random.chance(0.6) }
-            return replace(ids, askedAt: Tick(random.next() % 100))
+            return replace(ids, askedAt: LogicalTime(random.next() % 100))
         case 1: return edit(replacing: id)
         case 2: return markStale()
         case 3, 4: return queueInsert(id, isDone: random.chance(0.3))

@@ -151,7 +151,7 @@ import Testing
     @Test func aServerErrorIsARefreshFailureOfCacheFirstThenNetwork() throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "broken")
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(8))
             #expect(watch.lines == ["[one, two] cache @0.05 refreshing", "[one, two] cache @0.05 stalled(server)"])
@@ -165,7 +165,7 @@ import Testing
     func aServerErrorFailsNetworkFirstThenCacheEvenWhenWarm(status: Int) throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
-            scene.server.outage = SimulatedRefusal(status, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(status, code: "XX000", message: "broken")
             let watch = scene.watch(scene.tasks(.networkFirstThenCache))
             await scene.simulation.advance(by: .seconds(60))
             #expect(watch.lines == [])
@@ -176,7 +176,7 @@ import Testing
     @Test func aServerErrorIsNothingToCacheOnly() throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "broken")
             let watch = scene.watch(scene.tasks(.cacheOnly))
             await scene.simulation.advance(by: .seconds(60))
             #expect(watch.lines == ["[one, two] cache @0.05 idle"])
@@ -187,7 +187,7 @@ import Testing
     func aBusyServerIsAskedAgainAfterOneTwoAndFourSecondsWithinOneAttempt(status: Int) throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
-            scene.server.outage = SimulatedRefusal(status, code: "PGRST001", message: "busy")
+            scene.server.outage = SimulatedRejection(status, code: "PGRST001", message: "busy")
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(36))
             // Four requests are one failure: 7.2 s with the latency, then 0.3, 0.9 and 2.4 s.
@@ -201,7 +201,7 @@ import Testing
 
     @Test func retryAfterIsHeeded() throws {
         try ReadScene.run { scene in
-            scene.server.outage = SimulatedRefusal(429, code: "429", message: "slow down", retryAfter: 20)
+            scene.server.outage = SimulatedRejection(429, code: "429", message: "slow down", retryAfter: 20)
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(19))
             scene.server.outage = nil

@@ -83,9 +83,9 @@ import Testing
             scene.transport.isOnline = false
         case .disabledWarm, .disabledCold: try await scene.client.disableNetwork()
         case .restoringWarm, .restoringCold: scene.session.current = .restoring
-        case .clientErrorWarm: scene.server.outage = SimulatedRefusal(403, code: "42501", message: "denied")
+        case .clientErrorWarm: scene.server.outage = SimulatedRejection(403, code: "42501", message: "denied")
         case .serverErrorWarm, .serverErrorCold:
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "broken")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "broken")
         }
         await scene.simulation.settle()
     }

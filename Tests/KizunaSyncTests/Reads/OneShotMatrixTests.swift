@@ -8,7 +8,7 @@ import Testing
 @Suite struct OneShotMatrixTests {
     private static let warm = "[one, two] cache @0.05 idle"
 
-    @Test func onlineEachStrategyAnswersAndTheAnswerIsCached() throws {
+    @Test func onlineEachStrategyResponsesAndTheResponseIsCached() throws {
         try ReadScene.run { scene in
             #expect(await scene.outcome(.networkOnly) == "[one, two] server @0.05 idle")
             #expect(await scene.outcome(.networkFirst) == "[one, two] server @0.1 idle")
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func offlineColdTheQueuedRowsAloneAnswerCacheOnly() throws {
+    @Test func offlineColdTheQueuedRowsAloneResponseCacheOnly() throws {
         try ReadScene.run { scene in
             scene.transport.isOnline = false
             try await scene.client.from("tasks").insert(NewTask(title: "three", done: false))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func disabledSendsNothingAndAnswersAtOnce() throws {
+    @Test func disabledSendsNothingAndResponsesAtOnce() throws {
         try ReadScene.run { scene in
             try await scene.client.disableNetwork()
             #expect(await scene.outcome(.networkFirst) == "network_disabled")
@@ -71,7 +71,7 @@ import Testing
         try ReadScene.run { scene in
             try await scene.warmUp()
             for status in [400, 403, 500] {
-                scene.server.outage = SimulatedRefusal(status, code: "XX000", message: "broken")
+                scene.server.outage = SimulatedRejection(status, code: "XX000", message: "broken")
                 #expect(await scene.outcome(.networkOnly) == "server")
                 #expect(await scene.outcome(.networkFirst) == "server")
                 #expect(await scene.outcome(.cacheFirst) == Self.warm)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [ReadStrategy.cacheFirst, .cacheOnly])
-    func aCacheReadAnswersAtOnce(strategy: ReadStrategy) throws {
+    func aCacheReadResponsesAtOnce(strategy: ReadStrategy) throws {
         try Self.restoring(isWarm: true) { scene in
             #expect(await scene.outcome(strategy) == "[one, two] cache @0.05 idle")
             #expect(scene.simulation.elapsed == .milliseconds(50))

@@ -21,13 +21,13 @@ import Testing
             let all = list(pages)
             pages += 1
             let page = Array(all.dropFirst(offset).prefix(min(limit ?? .max, cap(pages))))
-            let ruling =
+            let decision =
                 counts && offset > all.count
-                ? machine.rangeRefused()
+                ? machine.rangeRejected()
                 : machine.answered(page.map(Self.row), total: counts ? all.count : nil)
-            if ruling.voidsFormerPages { taken = [] }
-            taken += ruling.taken.map { page[$0] }
-            step = ruling.next
+            if decision.voidsPreviousPages { taken = [] }
+            taken += decision.taken.map { page[$0] }
+            step = decision.next
         }
         guard case .finished(let isComplete) = step else { return (taken, false, pages) }
         return (taken, isComplete, pages)

@@ -129,7 +129,7 @@ import Testing
             scene.transport.isOnline = false
             #expect(await Self.outcome(scene.client) == "connectivity")
             scene.transport.isOnline = true
-            scene.server.outage = SimulatedRefusal(500, code: "XX000", message: "x")
+            scene.server.outage = SimulatedRejection(500, code: "XX000", message: "x")
             #expect(await Self.outcome(scene.client) == "server")
             scene.server.outage = nil
             await scene.simulation.advance(by: .seconds(60))
@@ -156,7 +156,7 @@ import Testing
         try ReadScene.run { scene in
             for limit in 1...9 { _ = scene.watch(scene.tasks().limit(limit)) }
             await scene.simulation.advance(by: .seconds(1))
-            scene.server.outage = SimulatedRefusal(503, code: "x", message: "x")
+            scene.server.outage = SimulatedRejection(503, code: "x", message: "x")
             let before = scene.readTimes.count
             #expect(await Self.outcome(scene.client) == "server")
             #expect(scene.readTimes.count == before + 1)
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func aCallThatComesAfterTheAnswerAsksAnew() throws {
+    @Test func aCallThatComesAfterTheResponseAsksAnew() throws {
         try Self.run { scene, _ in
             try await scene.client.sync()
             try await scene.client.sync()

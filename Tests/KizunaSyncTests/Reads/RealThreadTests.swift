@@ -18,10 +18,10 @@ import Testing
     }
 
     private func makeClient(_ session: FakeSession) async throws -> KizunaSyncClient {
-        var seams = Engine.Seams()
-        seams.transport = EchoTransport()
-        seams.isInMemory = true
-        let client = KizunaSyncClient(seams: seams)
+        var dependencies = Engine.Dependencies()
+        dependencies.transport = EchoTransport()
+        dependencies.isInMemory = true
+        let client = KizunaSyncClient(dependencies: dependencies)
         let url = try #require(URL(string: "https://project.example"))
         try await client.create(
             KizunaSyncConfiguration(url: url, publishableKey: "key", dataDirectory: url, session: session))

@@ -23,13 +23,13 @@ import Testing
             options.configure = { $0.responseTrust = trust }
             options.initialSession = .signedIn(userID: "alice", accessToken: TestToken.make(userID: "alice"))
             try Simulation.run { [options] simulation in
-                let former = try await ReadScene(simulation, options)
-                try await former.warmUp()
-                await former.client.close()
+                let previous = try await ReadScene(simulation, options)
+                try await previous.warmUp()
+                await previous.client.close()
                 await simulation.advance(by: .milliseconds(950))
                 var options = options
                 options.initialSession = .restoring
-                try await body(ReadScene(simulation, options, server: former.server))
+                try await body(ReadScene(simulation, options, server: previous.server))
             }
         }
     }
@@ -82,14 +82,14 @@ import Testing
             options.folder = folder
             options.initialSession = .signedIn(userID: "alice", accessToken: TestToken.make(userID: "alice"))
             try Simulation.run { [options] simulation in
-                let former = try await ReadScene(simulation, options)
-                try await former.warmUp()
-                former.session.signOut()
+                let previous = try await ReadScene(simulation, options)
+                try await previous.warmUp()
+                previous.session.signOut()
                 await simulation.advance(by: .seconds(1))
-                await former.client.close()
+                await previous.client.close()
                 var options = options
                 options.initialSession = .restoring
-                let scene = try await ReadScene(simulation, options, server: former.server)
+                let scene = try await ReadScene(simulation, options, server: previous.server)
                 let watch = scene.watch(scene.tasks())
                 let cached = scene.watch(scene.tasks(.cacheOnly))
                 await simulation.advance(by: .seconds(4))

@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func anObjectWhereRowsWereCountedIsNoAnswer() throws {
+    @Test func anObjectWhereRowsWereCountedIsNoResponse() throws {
         try ReadScene.run { [self] scene in
             scene.transport.enqueue(.json(#"{"message":"hello"}"#), .json("[]"))
             let rows = await code(scene.once().select(count: .exact))

@@ -3,7 +3,8 @@ import KizunaSync
 
 /// Every kind of event, without what belongs to it.
 enum RefreshEventKind: String, CaseIterable {
-    case needed, cleared, ownerChanged, answerStored, answerRefused, answerUntrusted, failed, tokenRejected, timerFired
+    case needed, cleared, ownerChanged, responseStored, responseRejected, responseUntrusted, failed, tokenRejected,
+        timerFired
     case pathDown, pathUp, switchedOff, switchedOn, sessionLost, sessionSettled, hurried, woken, ended
 
     /// The kind of an event; a new event does not compile until it has a kind here.
@@ -13,9 +14,9 @@ enum RefreshEventKind: String, CaseIterable {
             case .needed: .needed
             case .cleared: .cleared
             case .ownerChanged: .ownerChanged
-            case .answerStored: .answerStored
-            case .answerRefused: .answerRefused
-            case .answerUntrusted: .answerUntrusted
+            case .responseStored: .responseStored
+            case .responseRejected: .responseRejected
+            case .responseUntrusted: .responseUntrusted
             case .failed: .failed
             case .tokenRejected: .tokenRejected
             case .timerFired: .timerFired
@@ -36,9 +37,9 @@ enum RefreshEventKind: String, CaseIterable {
         case .needed: .needed
         case .cleared: .cleared
         case .ownerChanged: .ownerChanged
-        case .answerStored: .answerStored(attempt: id)
-        case .answerRefused: .answerRefused(attempt: id)
-        case .answerUntrusted: .answerUntrusted(attempt: id)
+        case .responseStored: .responseStored(attempt: id)
+        case .responseRejected: .responseRejected(attempt: id)
+        case .responseUntrusted: .responseUntrusted(attempt: id)
         case .failed: .failed(attempt: id, failure: failure, retryAfter: retryAfter)
         case .tokenRejected: .tokenRejected(attempt: id, failure: failure)
         case .timerFired: .timerFired(timer: id)
@@ -64,7 +65,7 @@ enum RefreshSituation: String, CaseIterable {
     func make() -> (machine: RefreshMachine, id: Int) {
         var rig = RefreshRig()
         switch self {
-        case .idle: rig.tell(.needed, .answerStored)
+        case .idle: rig.tell(.needed, .responseStored)
         case .attempting: rig.tell(.needed)
         case .attemptingDown: rig.tell(.pathDown, .needed)
         case .attemptingStalled:

@@ -54,7 +54,7 @@ import Testing
         var rig = RefreshRig()
         rig.tell(.needed)
         for _ in 1...4 { rig.tell(.failed, .timerFired) }
-        rig.tell(.answerStored)
+        rig.tell(.responseStored)
         #expect(rig.machine.state == .idle)
         rig.tell(.needed)
         for _ in 1...3 {
@@ -82,7 +82,7 @@ import Testing
         var rig = RefreshRig(stallsAtFirstFailure: true)
         rig.tell(.needed, .failed)
         #expect(rig.machine.state.word == "stalled")
-        rig.tell(.timerFired, .answerStored, .needed, .failed)
+        rig.tell(.timerFired, .responseStored, .needed, .failed)
         #expect(rig.machine.state == .refreshing)
     }
 
@@ -130,13 +130,13 @@ import Testing
     }
 }
 
-@Suite struct RefreshRefusalTests {
+@Suite struct RefreshRejectionTests {
     @Test func aRefusedAnswerIsNoFailureAndEveryThirdRepeatWaits() {
         var rig = RefreshRig()
         rig.tell(.needed)
         var words: [String] = []
         for _ in 1...30 {
-            let effects = rig.tell(.answerRefused)
+            let effects = rig.tell(.responseRejected)
             words += effects.map(\.word)
             if rig.machine.stage == .waiting { rig.tell(.timerFired) }
         }
@@ -149,7 +149,7 @@ import Testing
         rig.tell(.needed)
         var words: [String] = []
         for _ in 1...8 {
-            words += rig.tell(.answerUntrusted).map(\.word)
+            words += rig.tell(.responseUntrusted).map(\.word)
             rig.tell(.timerFired)
         }
         #expect(

@@ -32,12 +32,12 @@ struct RefreshWalk {
         let effects = machine.handle(event)
         story.append(kind.rawValue + (isStale ? " (stale)" : ""))
         var faults = follow(effects)
-        faults += standing()
+        faults += status()
         if case .stalled(let cause) = machine.state {
             if !(isPathUp && isEnabled), effects.contains(where: { $0.word == "STALLED" }) {
                 faults.append("R4: stalled while the network is known to be down")
             }
-            if case .stalled(let former) = before, former != cause { faults.append("R4: another cause") }
+            if case .stalled(let previous) = before, previous != cause { faults.append("R4: another cause") }
             if before.word != "stalled", failuresInARow < (hasBeenAnswered ? 4 : failuresUntilStalled) {
                 faults.append("R4: stalled after \(failuresInARow) failures")
             }
@@ -58,15 +58,15 @@ struct RefreshWalk {
             isWanted = true
             awaitsRows = true
             failuresInARow = 0
-        case .answerStored where isOut:
+        case .responseStored where isOut:
             attempts = []
             isWanted = false
             hasBeenAnswered = true
             failuresInARow = 0
-        case .answerUntrusted where isOut:
+        case .responseUntrusted where isOut:
             attempts = []
             failuresInARow = 0
-        case .answerRefused where isOut: attempts = []
+        case .responseRejected where isOut: attempts = []
         case .failed where isOut, .tokenRejected where isOut:
             attempts = []
             failuresInARow += 1
@@ -100,7 +100,7 @@ struct RefreshWalk {
         return faults
     }
 
-    private func standing() -> [String] {
+    private func status() -> [String] {
         var faults: [String] = []
         if attempts.count > 1 { faults.append("R1: \(attempts.count) attempts out") }
         switch machine.stage {

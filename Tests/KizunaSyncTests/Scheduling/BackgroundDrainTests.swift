@@ -8,11 +8,11 @@ import Testing
 /// Background runs under the system's deadline.
 @Suite struct BackgroundDrainTests {
     private final class FakeGrant: BackgroundGrant {
-        private let state = Mutex<(expire: (@Sendable () -> Void)?, answers: [Bool])>((nil, []))
+        private let state = Mutex<(expire: (@Sendable () -> Void)?, responses: [Bool])>((nil, []))
 
-        var answers: [Bool] { state.withLock { $0.answers } }
+        var responses: [Bool] { state.withLock { $0.responses } }
         func onExpiration(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.expire = handler } }
-        func complete(isFinished: Bool) { state.withLock { $0.answers.append(isFinished) } }
+        func complete(isFinished: Bool) { state.withLock { $0.responses.append(isFinished) } }
         func expire() { state.withLock { $0.expire }?() }
     }
 
@@ -22,9 +22,9 @@ import Testing
             let grant = FakeGrant()
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.settle()
-            #expect(grant.answers == [true])
+            #expect(grant.responses == [true])
             grant.expire()
-            #expect(grant.answers == [true])
+            #expect(grant.responses == [true])
             #expect(rig.runs == 1)
         }
     }
@@ -36,7 +36,7 @@ import Testing
             let grant = FakeGrant()
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.settle()
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
             let grant = FakeGrant()
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.settle()
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
         }
     }
 
@@ -68,10 +68,10 @@ import Testing
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.advance(by: .seconds(25))
             grant.expire()
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
             await simulation.settle()
             #expect(ends.withLock { $0 } == ["cancelled"])
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
             // Being called off says nothing about the server.
             #expect(rig.health.phase == .idle)
             #expect(rig.health.lastError == nil)
@@ -99,10 +99,10 @@ import Testing
     /// The app was started by the system for this run: its path monitor has not reported yet.
     @Test func aRunThatComesBeforeThePathIsKnownWaitsForIt() throws {
         try grantedBeforeThePathIsKnown { simulation, rig, grant in
-            #expect(grant.answers == [])
+            #expect(grant.responses == [])
             rig.path.report(true)
             await simulation.settle()
-            #expect(grant.answers == [true])
+            #expect(grant.responses == [true])
             #expect(rig.runs == 2)
         }
     }
@@ -115,7 +115,7 @@ import Testing
             let grant = FakeGrant()
             rig.scheduler.backgroundDrain.use(grant)
             await simulation.advance(by: .seconds(6))
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
             #expect(rig.runs == 0)
         }
     }
@@ -123,12 +123,12 @@ import Testing
     @Test func aRunThatExpiresWhileItWaitsForThePathDoesNotRunLater() throws {
         try grantedBeforeThePathIsKnown { simulation, rig, grant in
             grant.expire()
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
             rig.path.report(true)
             await simulation.advance(by: .seconds(60))
             // The return of the path alone.
             #expect(rig.runs == 1)
-            #expect(grant.answers == [false])
+            #expect(grant.responses == [false])
         }
     }
 
@@ -142,12 +142,12 @@ import Testing
             let first = FakeGrant()
             scheduler.backgroundDrain.use(first)
             await scene.simulation.advance(by: .seconds(1))
-            #expect(first.answers == [false])
+            #expect(first.responses == [false])
             scene.transport.isOnline = true
             let second = FakeGrant()
             scheduler.backgroundDrain.use(second)
             await scene.simulation.advance(by: .seconds(1))
-            #expect(second.answers == [true])
+            #expect(second.responses == [true])
             #expect(scene.server.rows(of: "tasks").count == 3)
             await scene.client.close()
         }

@@ -29,7 +29,7 @@ import Testing
             lives.append(simulation.start { try await device.live(until: evening, random) })
         }
         await simulation.advance(by: outage.lowerBound)
-        server.outage = SimulatedRefusal(503, code: "57P03", message: "starting up")
+        server.outage = SimulatedRejection(503, code: "57P03", message: "starting up")
         await simulation.advance(by: outage.upperBound - outage.lowerBound)
         server.outage = nil
         await simulation.advance(by: end - outage.upperBound)
@@ -51,7 +51,7 @@ import Testing
         for device in devices {
             #expect(try await device.client.outboxDepth() == 0, note)
             let status = try await device.status()
-            #expect(status.rejectedCount == 0, note)
+            #expect(status.rejectedMutationCount == 0, note)
             let shown = device.watch.emissions.last
             #expect(shown?.refresh == .idle && shown?.isFromCache == false && shown?.hasPendingMutations == false, note)
             #expect(shown?.result?.map { "\"\($0.title)\"" }.sorted() == wanted.sorted(), note)

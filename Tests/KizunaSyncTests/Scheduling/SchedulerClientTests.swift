@@ -76,11 +76,11 @@ import Testing
 
     @Test func aSchedulerStartedTooEarlyIsToldAndSubscribesLater() throws {
         try Simulation.run { simulation in
-            var seams = Engine.Seams()
-            seams.environment = simulation.environment
-            seams.transport = Self.transport(simulation)
-            seams.isInMemory = true
-            let client = KizunaSyncClient(seams: seams)
+            var dependencies = Engine.Dependencies()
+            dependencies.environment = simulation.environment
+            dependencies.transport = Self.transport(simulation)
+            dependencies.isInMemory = true
+            let client = KizunaSyncClient(dependencies: dependencies)
             let errors = Trace()
             let scheduler = Self.scheduler(client, errors)
             scheduler.start()

@@ -150,7 +150,7 @@ import Testing
     @Test func anOldAttemptIsStalledWithoutPolls() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 0 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.start()
             await simulation.advance(by: .milliseconds(29_900))
@@ -164,7 +164,7 @@ import Testing
     @Test func anOldAttemptIsStalledUnderSteadyWrites() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.start()
             for depth in 1...31 {
@@ -182,7 +182,7 @@ import Testing
     @Test func theStallAgeFollowsTheIntervalOrTheAssignment() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 100 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.runDeadline = .seconds(1000)
             rig.scheduler.wake()
@@ -251,7 +251,7 @@ import Testing
     @Test func aClosureThatIgnoresItsCancellationHoldsTheSlotForAsLongAgain() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.runDeadline = .seconds(40)
             rig.scheduler.start()
@@ -272,7 +272,7 @@ import Testing
 
     @Test func aHungNeedsResetDoesNotHoldTheLoop() throws {
         try Simulation.run { simulation in
-            let gate = Gate()
+            let gate = AsyncGate()
             let rig = SchedulerRig(simulation) {
                 $0.pollInterval = 0
                 $0.needsReset = {
@@ -290,7 +290,7 @@ import Testing
 
     // MARK: - 5. Sessions
 
-    @Test func aRefusedRefreshWaitsForTheSession() throws {
+    @Test func aRejectedRefreshWaitsForTheSession() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
             rig.refresh.withLock { $0 = { false } }
@@ -336,7 +336,7 @@ import Testing
 
     @Test func aFollowUpThatFindsASessionAgainPollsAgain() throws {
         try Simulation.run { simulation in
-            let gate = Gate()
+            let gate = AsyncGate()
             let isIn = Mutex(false)
             let rig = SchedulerRig(simulation) {
                 $0.pollInterval = 10

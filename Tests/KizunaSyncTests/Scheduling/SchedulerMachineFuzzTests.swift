@@ -134,10 +134,10 @@ import Testing
             case 12: return random.chance(0.5) ? .subscribed(source: source) : .engineReplaced(source: source)
             case 13:
                 return random.chance(0.7)
-                    ? .subscriptionRefused(source: source, SchedulerWorld.failure) : .clientClosed(source: source)
+                    ? .subscriptionRejected(source: source, SchedulerWorld.failure) : .clientClosed(source: source)
             case 14: return .queueDepthChanged(source: source, Int(random.next() % 4))
             case 15, 16, 17: return timer()
-            default: return answer()
+            default: return response()
             }
         }
 
@@ -147,14 +147,14 @@ import Testing
             return .timerFired(timer: next)
         }
 
-        private mutating func answer() -> SchedulerMachine.Event {
+        private mutating func response() -> SchedulerMachine.Event {
             world.now = world.now + .milliseconds(Int(random.next() % 3_000))
             guard let out = world.out else { return .limitsSet(runDeadline: .seconds(20), stallAfter: nil) }
             let attempt = random.chance(0.05) ? out.attempt - 1 : out.attempt
             switch out.step {
             case .refreshing:
                 let outcomes: [SchedulerMachine.SessionOutcome] = [
-                    .ready, .ready, .ready, .refused, .signedOut, .failed(SchedulerWorld.failure),
+                    .ready, .ready, .ready, .rejected, .signedOut, .failed(SchedulerWorld.failure),
                 ]
                 return .sessionRefreshed(attempt: attempt, outcomes[Int(random.next() % 6)])
             case .syncing: return .synced(attempt: attempt, random.chance(0.4) ? SchedulerWorld.failure : nil)

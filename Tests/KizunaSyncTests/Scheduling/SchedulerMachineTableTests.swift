@@ -79,7 +79,7 @@ import Testing
         ("stale doorbell", { _ in .doorbellRang(source: 1_000) }),
         ("subscribed", { world in .subscribed(source: world.lastSource) }),
         ("stale subscribed", { _ in .subscribed(source: 1_000) }),
-        ("refused", { world in .subscriptionRefused(source: world.lastSource, SchedulerWorld.failure) }),
+        ("refused", { world in .subscriptionRejected(source: world.lastSource, SchedulerWorld.failure) }),
         ("depth 3", { world in .queueDepthChanged(source: world.lastSource, 3) }),
         ("depth 0", { world in .queueDepthChanged(source: world.lastSource, 0) }),
         ("stale depth", { _ in .queueDepthChanged(source: 1_000, 3) }),
@@ -89,7 +89,7 @@ import Testing
         ("client closed", { world in .clientClosed(source: world.lastSource) }),
         ("stale client closed", { _ in .clientClosed(source: 1_000) }),
         ("session ready", { world in .sessionRefreshed(attempt: world.lastAttempt, .ready) }),
-        ("session refused", { world in .sessionRefreshed(attempt: world.lastAttempt, .refused) }),
+        ("session refused", { world in .sessionRefreshed(attempt: world.lastAttempt, .rejected) }),
         ("session signedOut", { world in .sessionRefreshed(attempt: world.lastAttempt, .signedOut) }),
         (
             "session failed",
@@ -103,7 +103,7 @@ import Testing
         ("stale reset read", { _ in .resetRead(attempt: 1_000, true) }),
     ]
 
-    @Test func everyStateAnswersEveryEventAsTheTableSays() throws {
+    @Test func everyStateResponsesEveryEventAsTheTableSays() throws {
         var cells: [String] = []
         for state in Self.states {
             for event in Self.events {

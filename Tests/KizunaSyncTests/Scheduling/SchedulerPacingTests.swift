@@ -299,7 +299,7 @@ import Testing
     @Test func theFollowUpOfAStallWaitsTooWhereTheServerAsks() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = {
                 await gate.wait()
                 throw Busy(retryAfter: .seconds(50))

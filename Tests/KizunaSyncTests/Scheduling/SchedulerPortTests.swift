@@ -250,7 +250,7 @@ import Testing
     @Test func aRefusedSubscriptionReachesTheHandlerAndTheLoopGoesOn() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            rig.client.refusal = SyncError(.engineUnavailable, "no engine")
+            rig.client.rejection = SyncError(.engineUnavailable, "no engine")
             rig.scheduler.start()
             await simulation.settle()
             #expect(rig.errors.lines == ["ENGINE_UNAVAILABLE"])
@@ -258,7 +258,7 @@ import Testing
             #expect(rig.runs == 3)
             #expect(rig.errors.lines == ["ENGINE_UNAVAILABLE"])
             // A superset of the page: the first run after create(_:) subscribes.
-            rig.client.refusal = nil
+            rig.client.rejection = nil
             await simulation.advance(by: .seconds(5))
             #expect(rig.client.subscriptions == 1)
             rig.client.tell(depth: 1)

@@ -118,7 +118,7 @@ final class FakeSchedulerClient: SchedulerClient {
         var handlers: [Int: @Sendable (SchedulerClientEvent) -> Void] = [:]
         var subscribed = 0
         var cancelled: [Int] = []
-        var refusal: (any Error)?
+        var rejection: (any Error)?
         var outcome: @Sendable () async throws -> Void = {}
         var onSync: @Sendable () -> Void = {}
         var sleep: @Sendable (Duration) async throws -> Void = { _ in }
@@ -145,9 +145,9 @@ final class FakeSchedulerClient: SchedulerClient {
         get { state.withLock { $0.sleep } }
         set { state.withLock { $0.sleep = newValue } }
     }
-    var refusal: (any Error)? {
-        get { state.withLock { $0.refusal } }
-        set { state.withLock { $0.refusal = newValue } }
+    var rejection: (any Error)? {
+        get { state.withLock { $0.rejection } }
+        set { state.withLock { $0.rejection = newValue } }
     }
 
     func sync(asksReads: Bool) async throws {
@@ -169,7 +169,7 @@ final class FakeSchedulerClient: SchedulerClient {
         _ handler: @escaping @Sendable (SchedulerClientEvent) -> Void
     ) async throws -> SchedulerSubscription {
         try state.withLock { state in
-            if let refusal = state.refusal { throw refusal }
+            if let rejection = state.rejection { throw rejection }
             state.subscribed += 1
             let id = state.subscribed
             state.handlers[id] = handler

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedRefreshSkipsTheSync() throws {
+    @Test func aRejectedRefreshSkipsTheSync() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation)
             rig.refresh.withLock { $0 = { false } }
@@ -95,7 +95,7 @@ import Testing
     @Test func twoTicksOnOneAttemptAreAStallAndOneCatchUp() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.start()
             await simulation.advance(by: .seconds(6))
@@ -118,7 +118,7 @@ import Testing
     @Test func aStalledAttemptThatFailsCountsOnceMore() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = {
                 await gate.wait()
                 throw SyncError(.connectivity, "late")
@@ -136,7 +136,7 @@ import Testing
     @Test func aWakeDuringAStallAsksForTwoFreshTicks() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation)
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.wake()
             await simulation.settle()

@@ -77,7 +77,7 @@ import Testing
     @Test func theNextTickIsSetBeforeTheRunSoThatAHungRunCannotEndTheLoop() throws {
         try Simulation.run { simulation in
             let rig = SchedulerRig(simulation) { $0.pollInterval = 10 }
-            let gate = Gate()
+            let gate = AsyncGate()
             rig.client.outcome = { await gate.wait() }
             rig.scheduler.start()
             for _ in 0..<20 {

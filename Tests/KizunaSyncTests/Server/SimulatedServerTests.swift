@@ -87,11 +87,11 @@ struct Caller {
         }
     }
 
-    @Test func whatIsNotThereIsRefused() throws {
+    @Test func whatIsNotThereIsRejected() throws {
         try inServer { server, caller in
             #expect(caller.send("GET", "nothing").status == 404)
             #expect(caller.send("GET", "tasks?select=id::text").status == 501)
-            server.outage = SimulatedRefusal(503, code: "PGRST001", message: "no connection", retryAfter: 3)
+            server.outage = SimulatedRejection(503, code: "PGRST001", message: "no connection", retryAfter: 3)
             #expect(caller.send("GET", "tasks").status == 503)
             #expect(server.handled.map(\.status) == [404, 501, 503])
             #expect(server.requestCount("GET", table: "tasks") == 1)
@@ -147,10 +147,10 @@ struct Caller {
                 (#"[{"id":"b","title":"two"},{"title":"c"}]"#, 400, "23502", "not-null"),
             ]
             for (body, status, code, words) in cases {
-                let answer = caller.send("POST", "tasks", body: body)
-                #expect(answer.status == status)
-                #expect(answer.body.contains("\"\(code)\""))
-                #expect(answer.body.contains(words))
+                let response = caller.send("POST", "tasks", body: body)
+                #expect(response.status == status)
+                #expect(response.body.contains("\"\(code)\""))
+                #expect(response.body.contains(words))
             }
             #expect(caller.send("DELETE", "lists?id=eq.l").body.contains("23503"))
             #expect(server.rows(of: "tasks").count == 1)
@@ -218,7 +218,7 @@ struct Caller {
         }
     }
 
-    @Test func anAnswerTakesTheServersLatency() throws {
+    @Test func anResponseTakesTheServersLatency() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("tasks")])
             server.latency = .milliseconds(80)

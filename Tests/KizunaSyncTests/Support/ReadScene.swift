@@ -31,10 +31,10 @@ struct ReadScene: Sendable {
         }
     }
 
-    init(_ simulation: Simulation, _ options: Options, server former: SimulatedServer? = nil) async throws {
+    init(_ simulation: Simulation, _ options: Options, server previous: SimulatedServer? = nil) async throws {
         self.simulation = simulation
-        if let former {
-            server = former
+        if let previous {
+            server = previous
         } else {
             server = SimulatedServer(simulation, tables: [SimulatedTable("tasks", ownerColumn: options.ownerColumn)])
             server.latency = .milliseconds(50)

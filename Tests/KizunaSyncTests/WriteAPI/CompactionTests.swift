@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aFoldedUpdateHasTheInsertsVerdict() throws {
+    @Test func aFoldedUpdateHasTheInsertsOutcome() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world)

@@ -31,7 +31,7 @@ import Testing
         #expect(String(decoding: try encoder.encode(box), as: UTF8.self) == json)
     }
 
-    @Test func aTextThatIsNoJSONIsRefused() {
+    @Test func aTextThatIsNoJSONIsRejected() {
         for text in ["", "{", "[1,]", "nul", "1 2", "{\"a\"}"] {
             #expect(throws: SyncError.self) { try RawJSON(parsing: text) }
         }

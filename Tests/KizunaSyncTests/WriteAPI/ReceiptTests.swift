@@ -41,14 +41,14 @@ import Testing
     }
 
     @Test func nobodyIsRememberedWhoWaitsNoMore() throws {
-        let board = VerdictBoard()
-        let waiters = try [board.waiter(for: "a"), board.waiter(for: "a"), board.waiter(for: "b")]
-        board.leave(waiters[0], for: "a")
-        #expect(board.waiterCount == 2)
-        board.announce(.delivered([]), for: "a")
-        board.leave(waiters[1], for: "a")
-        board.leave(waiters[2], for: "b")
-        #expect(board.waiterCount == 0)
+        let outcomes = MutationOutcomes()
+        let waiters = try [outcomes.waiter(for: "a"), outcomes.waiter(for: "a"), outcomes.waiter(for: "b")]
+        outcomes.leave(waiters[0], for: "a")
+        #expect(outcomes.waiterCount == 2)
+        outcomes.announce(.delivered([]), for: "a")
+        outcomes.leave(waiters[1], for: "a")
+        outcomes.leave(waiters[2], for: "b")
+        #expect(outcomes.waiterCount == 0)
     }
 }
 

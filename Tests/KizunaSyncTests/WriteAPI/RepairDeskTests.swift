@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RepairDeskTests {
     /// A client with one refused insert and the refused write's id.
-    private func refused(_ world: WriteWorld) async throws -> (KizunaSyncClient, RejectedMutation) {
+    private func rejected(_ world: WriteWorld) async throws -> (KizunaSyncClient, RejectedMutation) {
         let client = try await world.client()
         let receipt = try await client.from("items").insert(NewItem(title: ""))
         await #expect(throws: SyncError.self) { try await receipt.delivered() }
@@ -13,9 +13,9 @@ import Testing
         return (client, rejected)
     }
 
-    @Test func aRefusalKeepsTheServersReason() throws {
+    @Test func aRejectionKeepsTheServersReason() throws {
         try Simulation.run { simulation in
-            let (client, rejected) = try await refused(WriteWorld(simulation))
+            let (client, rejected) = try await rejected(WriteWorld(simulation))
             #expect(rejected.failure.code == "23514")
             #expect(rejected.failure.constraint == "title_not_empty")
             #expect(rejected.failure.status == 400)
@@ -27,7 +27,7 @@ import Testing
     @Test func anEditedWriteIsSentAgainAndDelivered() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
-            let (client, rejected) = try await refused(world)
+            let (client, rejected) = try await rejected(world)
             try await client.edit(rejected.id, ["title": "better"])
             let rows = try await client.receipt(mutationID: rejected.id).delivered()
             #expect(try rows.decode(as: Item.self).map(\.title) == ["better"])
@@ -54,9 +54,9 @@ import Testing
         }
     }
 
-    @Test func aDiscardedRefusalIsForgotten() throws {
+    @Test func aDiscardedRejectionIsForgotten() throws {
         try Simulation.run { simulation in
-            let (client, rejected) = try await refused(WriteWorld(simulation))
+            let (client, rejected) = try await rejected(WriteWorld(simulation))
             try await client.discard(rejected.id)
             #expect(try await WriteWorld.first(client.rejectedMutations)?.isEmpty == true)
             await #expect(throws: SyncError.self) { try await client.discard(rejected.id) }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aVerdictIsThereAfterARestart() throws {
+    @Test func aOutcomeIsThereAfterARestart() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)
@@ -118,7 +118,7 @@ import Testing
                     try await second.receipt(mutationID: bad.mutationIDs[0]).delivered()
                     Issue.record("the refused write was taken for delivered")
                 } catch let error as SyncError {
-                    #expect(error.code == .refused)
+                    #expect(error.code == .rejected)
                     #expect(error.server?.code == "23514")
                 }
                 do {

@@ -12,7 +12,7 @@ import Testing
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
-            let receipt = try await world.refusedTransaction(client)
+            let receipt = try await world.rejectedTransaction(client)
             let ids = receipt.mutationIDs
             try await client.retry(ids[1])
             await simulation.advance(by: .seconds(5))

@@ -22,25 +22,25 @@ import Testing
             try world.server.insert(#"{"id":"\#(key)","title":"served","done":false}"#, into: "items")
             let client = try await world.client()
             let confirmed = try await snapshot(of: client) { $0.refresh == .idle }
-            #expect(confirmed?.rows.map(\.state) == [.confirmed])
-            #expect(confirmed?.rows.map(\.id) == [key])
+            #expect(confirmed?.rowStates.map(\.state) == [.confirmed])
+            #expect(confirmed?.rowStates.map(\.id) == [key])
 
             world.network.isOnline = false
             let receipt = try await client.from("items").insert(NewItem(title: "mine"))
             let pending = try await snapshot(of: client) { $0.hasPendingMutations }
-            #expect(pending?.rows.map(\.state) == [.confirmed, .pending])
-            #expect(pending?.rows.map(\.id) == [key] + receipt.rowIDs)
+            #expect(pending?.rowStates.map(\.state) == [.confirmed, .pending])
+            #expect(pending?.rowStates.map(\.id) == [key] + receipt.rowIDs)
 
             world.network.isOnline = true
             try await client.sync()
             let bad = try await client.from("items").update(["title": ""]).eq("id", value: key).execute()
             await #expect(throws: SyncError.self) { try await bad.delivered() }
-            let refused = try await snapshot(of: client) { $0.refresh == .idle }
-            #expect(refused?.rows.map(\.state) == [.refused(mutationID: bad.mutationIDs[0]), .confirmed])
-            #expect(refused?.result?.map(\.title) == ["served", "mine"])
+            let rejected = try await snapshot(of: client) { $0.refresh == .idle }
+            #expect(rejected?.rowStates.map(\.state) == [.rejected(mutationID: bad.mutationIDs[0]), .confirmed])
+            #expect(rejected?.result?.map(\.title) == ["served", "mine"])
             try await client.discard(bad.mutationIDs[0])
             let clean = try await snapshot(of: client) { $0.refresh == .idle }
-            #expect(clean?.rows.map(\.state) == [.confirmed, .confirmed])
+            #expect(clean?.rowStates.map(\.state) == [.confirmed, .confirmed])
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
             try await client.from("items").insert(NewItem(title: "whole"))
             let snapshot = try await snapshot(of: client) { $0.hasPendingMutations && $0.result?.isEmpty == false }
             #expect(snapshot?.result?.map(\.title) == ["whole"])
-            #expect(snapshot?.rows.count == 1)
+            #expect(snapshot?.rowStates.count == 1)
         }
     }
 }

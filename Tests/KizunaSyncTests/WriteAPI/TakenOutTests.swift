@@ -27,8 +27,8 @@ import Testing
             let held = await world.network.nextHeld()
             try await client.discard(receipt.mutationIDs[0])
             await simulation.advance(by: .seconds(2))
-            let answer = world.server.respond(to: held.request)
-            if isAnswered { held.respond(answer) } else { held.fail(WireFailure(.outcomeUnknown, "no answer")) }
+            let response = world.server.respond(to: held.request)
+            if isAnswered { held.respond(response) } else { held.fail(WireFailure(.outcomeUnknown, "no answer")) }
             await simulation.advance(by: .seconds(2))
             await client.close()
             #expect(try await shown.value == ["late"])

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func theQueuesLimitRefusesAWriteAndLosesNone() throws {
+    @Test func theQueuesLimitRejectsAWriteAndLosesNone() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -131,7 +131,7 @@ import Testing
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
-            let receipt = try await world.refusedTransaction(client)
+            let receipt = try await world.rejectedTransaction(client)
             await simulation.settle()
             let rejected = try await WriteWorld.first(client.rejectedMutations) ?? []
             #expect(world.titles == ["first"])

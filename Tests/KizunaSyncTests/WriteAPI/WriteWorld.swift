@@ -39,7 +39,7 @@ struct WriteWorld {
     }
 
     /// A transaction of three inserts of which the second is refused, and the third is parked with it.
-    func refusedTransaction(_ client: KizunaSyncClient) async throws -> WriteReceipt {
+    func rejectedTransaction(_ client: KizunaSyncClient) async throws -> WriteReceipt {
         let receipt = try await client.write { tx in
             try tx.insert(NewItem(title: "first"), into: "items")
             try tx.insert(NewItem(title: ""), into: "items")

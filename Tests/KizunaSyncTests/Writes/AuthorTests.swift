@@ -6,10 +6,10 @@ import Testing
 
 /// Whether the row found under an insert's key is that insert's own, for keys the app chose.
 @Suite struct AuthorTests {
-    private func isAuthor(sent: String, found: String, isKeyMinted: Bool = false) throws -> Bool {
-        let entry = QueueEntry(
+    private func isAuthor(sent: String, found: String, hasGeneratedKey: Bool = false) throws -> Bool {
+        let entry = QueuedMutation(
             id: "m", table: TableID(name: "t"), operation: .insert(row: try RawJSON(parsing: sent)),
-            rowKeys: [RowKey(text: "1")], isKeyMinted: isKeyMinted, createdAt: Date(timeIntervalSince1970: 0))
+            rowKeys: [RowKey(text: "1")], hasGeneratedKey: hasGeneratedKey, createdAt: Date(timeIntervalSince1970: 0))
         return entry.isAuthor(of: try RawJSON(parsing: found))
     }
 
@@ -32,6 +32,6 @@ import Testing
     ]) func aRowThatSaysSomethingElseIsNot(sent: String, found: String) throws {
         #expect(try !isAuthor(sent: sent, found: found))
         // Nobody else can have made a row of a key that was made here; a trigger may have changed it.
-        #expect(try isAuthor(sent: sent, found: found, isKeyMinted: true))
+        #expect(try isAuthor(sent: sent, found: found, hasGeneratedKey: true))
     }
 }

@@ -54,12 +54,12 @@ import Testing
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.server.latency = .milliseconds(10)
-            var seams = Engine.Seams()
-            seams.environment = simulation.environment
-            seams.transport = world.network
-            seams.isInMemory = true
-            seams.willCommit = { () throws(SyncError) in try commits.pass() }
-            let client = KizunaSyncClient(seams: seams)
+            var dependencies = Engine.Dependencies()
+            dependencies.environment = simulation.environment
+            dependencies.transport = world.network
+            dependencies.isInMemory = true
+            dependencies.willCommit = { () throws(SyncError) in try commits.pass() }
+            let client = KizunaSyncClient(dependencies: dependencies)
             let (url, folder) = (URL(string: "https://project.example"), URL(string: "file:///nowhere"))
             try await client.create(
                 KizunaSyncConfiguration(
@@ -92,8 +92,8 @@ import Testing
             }
             let waiting = try await WriteWorld.first(client.pendingMutations(table: "items"))
             #expect(waiting?.isEmpty == true, what)
-            let refused = try await WriteWorld.first(client.rejectedMutations)
-            #expect(refused?.map(\.failure.code) == ["23514"], what)
+            let rejected = try await WriteWorld.first(client.rejectedMutations)
+            #expect(rejected?.map(\.failure.code) == ["23514"], what)
             await client.close()
         }
     }

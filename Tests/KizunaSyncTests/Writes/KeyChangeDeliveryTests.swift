@@ -21,7 +21,7 @@ import Testing
             #expect(ids.contains("z b"))
             #expect(watch.emissions.last?.isFromCache == false)
             #expect(watch.emissions.last?.result?.map(\.id).sorted() == ["b", "z"])
-            #expect(watch.emissions.last?.rows.allSatisfy { $0.state == .confirmed } == true)
+            #expect(watch.emissions.last?.rowStates.allSatisfy { $0.state == .confirmed } == true)
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
-            scene.transport.plant(.dropAnswer)
+            scene.transport.plant(.dropResponse)
             let rows = try await Self.move(scene, "a", "z").delivered().decode(as: TaskRow.self)
             #expect(rows.map(\.id) == ["z"])
             await scene.simulation.advance(by: .seconds(1))
@@ -50,7 +50,7 @@ import Testing
     @Test func aRowThatIsUnderNeitherKeyIsReportedEvenAfterAnUnknownOutcome() throws {
         try ReadScene.run { scene in
             try scene.server.delete("a", of: "tasks")
-            scene.transport.plant(.dropAnswer)
+            scene.transport.plant(.dropResponse)
             let receipt = try await Self.move(scene, "a", "z")
             let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
             #expect(error?.server?.code == ServerFailure.noRowMatchedCode)
@@ -61,7 +61,7 @@ import Testing
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
-            scene.transport.plant(.dropAnswer)
+            scene.transport.plant(.dropResponse)
             let receipt = try await Self.move(scene, "a", "b")
             let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
             #expect(error?.server?.code == "23505")
@@ -76,7 +76,7 @@ import Testing
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks().eq("done", value: false))
             await scene.simulation.advance(by: .seconds(1))
-            scene.transport.plant(.dropAnswer)
+            scene.transport.plant(.dropResponse)
             _ = try await scene.client.from("tasks").update(["done": true]).eq("id", value: "a").eq(
                 "done", value: false
             ).execute().delivered()

@@ -10,25 +10,25 @@ import Testing
     private static let table = TableID(name: "tasks")
 
     private static func entry(
-        _ operation: QueueEntry.Operation, keys: [String], id: String = "w"
-    ) -> QueueEntry {
-        QueueEntry(
+        _ operation: QueuedMutation.Operation, keys: [String], id: String = "w"
+    ) -> QueuedMutation {
+        QueuedMutation(
             id: id, table: table, operation: operation, rowKeys: keys.map { RowKey(text: $0) },
             createdAt: Date(timeIntervalSince1970: 0))
     }
 
     private static func json(_ text: String) -> RawJSON { RawJSON(unchecked: Array(text.utf8)) }
 
-    private static func update(_ key: String, _ patch: String, id: String = "w") -> QueueEntry {
+    private static func update(_ key: String, _ patch: String, id: String = "w") -> QueuedMutation {
         entry(
             .update(patch: json(patch), filters: [.init(name: "id", value: "eq.\(key)")]), keys: [key], id: id)
     }
 
     @Test func whatAWriteDoesToTheKeysOfItsRows() {
-        func change(_ operation: QueueEntry.Operation, _ keys: [String], of columns: [String] = ["id"]) -> String {
+        func change(_ operation: QueuedMutation.Operation, _ keys: [String], of columns: [String] = ["id"]) -> String {
             switch Self.entry(operation, keys: keys).keyChange(keyColumns: columns) {
             case .none: "none"
-            case .untold: "untold"
+            case .unknown: "untold"
             case .moves(let moves):
                 moves.map { "\($0.key.text)>\($0.value.text)" }.sorted().joined(separator: " ")
             }
@@ -70,8 +70,8 @@ import Testing
         let later = ["a", "b", "c"].map { Self.update($0, #"{"title":"x"}"#, id: $0) }
         var rig = QueueRig()
         #expect(rig.handle(.queued(([move] + later).map { QueueItem($0) })) == "send move, send c")
-        let refused = AnswerVerdict.refused(serverFault(409, "23505"))
-        #expect(rig.handle(.answered(flight: 1, refused, jitter: 0)) == "refuse move<b")
+        let rejected = WriteOutcome.rejected(serverFault(409, "23505"))
+        #expect(rig.handle(.answered(flight: 1, rejected, jitter: 0)) == "refuse move<b")
         #expect(rig.handle(.committed(flight: 1)) == "send a")
     }
 
@@ -104,16 +104,16 @@ import Testing
     // MARK: - The overlay
 
     private static func shown(
-        _ base: [String], _ entries: [QueueEntry], elsewhere: [RowKey: RawJSON] = [:], done: Bool? = nil
+        _ base: [String], _ entries: [QueuedMutation], heldByOther: [RowKey: RawJSON] = [:], done: Bool? = nil
     ) -> (rows: String, isInexact: Bool) {
         var request = TableRequest(schema: "public", table: "tasks")
         if let done { request.append("done", "eq.\(done)") }
-        let shape = ListShape(
+        let shape = QueryShape(
             request: request, types: TableTypes(columns: ["id": .text, "done": .bool]), keyColumns: ["id"])
         let rows = base.enumerated().map { index, key in
             StoredRow(slot: Int64(index), key: RowKey(text: key), json: json(#"{"id":"\#(key)","done":false}"#))
         }
-        var fold = ListFold(shape: shape, base: rows, elsewhere: elsewhere)
+        var fold = OverlayFold(shape: shape, base: rows, rowsInOtherLists: heldByOther)
         for entry in entries { fold.apply(entry) }
         let texts = (fold.rows ?? []).map { row in
             "\(row.key?.text ?? "-")=\(row.json.member("id")?.stringValue ?? "-")\(row.isPending ? "*" : "")"
@@ -141,13 +141,13 @@ import Testing
     @Test func aRowOfAnotherListEntersUnderItsNewKey() {
         let known = [RowKey(text: "x"): Self.json(#"{"id":"x","done":true}"#)]
         let open = Self.update("x", #"{"id":"y","done":false}"#)
-        #expect(Self.shown(["a"], [open], elsewhere: known, done: false) == ("a=a y=y*", false))
+        #expect(Self.shown(["a"], [open], heldByOther: known, done: false) == ("a=a y=y*", false))
     }
 
     @Test func aKeyThatIsTakenCannotBeFollowed() {
         #expect(Self.shown(["a", "b"], [Self.update("a", #"{"id":"b"}"#)]) == ("a=a b=b", true))
         let known = [RowKey(text: "x"): Self.json(#"{"id":"x","done":true}"#)]
-        #expect(Self.shown(["a"], [Self.update("a", #"{"id":"x"}"#)], elsewhere: known) == ("a=a", true))
+        #expect(Self.shown(["a"], [Self.update("a", #"{"id":"x"}"#)], heldByOther: known) == ("a=a", true))
         // Not when the row that has it is taken away before.
         let delete = Self.entry(.delete(filters: [.init(name: "id", value: "eq.b")]), keys: ["b"])
         #expect(Self.shown(["a", "b"], [delete, Self.update("a", #"{"id":"b"}"#)]) == ("b=b*", false))

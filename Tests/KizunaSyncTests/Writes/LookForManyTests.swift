@@ -13,7 +13,7 @@ import Testing
             let client = try await world.client()
             try await client.disableNetwork()
             let receipt = try await client.from("items").insert((1...250).map { NewItem(title: "t\($0)") })
-            world.network.plant(.dropAnswer)
+            world.network.plant(.dropResponse)
             try await client.enableNetwork()
             let rows = try await receipt.delivered().decode(as: Item.self)
             #expect(rows.map(\.id) == receipt.rowIDs)
@@ -32,7 +32,7 @@ import Testing
             try await client.disableNetwork()
             let keys = ["a,b", "c)d", " e", "f\"g", "plain", "", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]
             let receipt = try await client.from("things").insert(keys.map { ["id": $0] })
-            network.plant(.dropAnswer)
+            network.plant(.dropResponse)
             try await client.enableNetwork()
             try await receipt.delivered()
             #expect(server.rows(of: "things").count == keys.count)

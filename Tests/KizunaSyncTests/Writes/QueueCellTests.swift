@@ -8,46 +8,46 @@ import Testing
     }
 
     enum Event: String, CaseIterable {
-        case queuedAgain, withdrawn, delivered, unanswered, notNoted, verifiedPresent, verifiedAbsent, committed
+        case queuedAgain, withdrawn, delivered, unanswered, notPersisted, verifiedPresent, verifiedAbsent, committed
         case commitFailed, timerFired, pathUp, pathDown, switchedOn, switchedOff, sessionReady, sessionLost
-        case hurried, woken, ended, turnLost, decidedAnew, drainedElsewhere, drainedByNobodyElse
+        case hurried, woken, ended, leaseLost, decidedAnew, leaseHeldByOther, drainedByNobodyElse
     }
 
     private static let table: [State: [Event: String]] = [
         .waiting: [
-            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
+            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "",
             .hurried: "", .woken: "", .ended: "",
-            .turnLost: "timer", .decidedAnew: "", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAnew: "", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
         ],
         .sending: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
-            .notNoted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
+            .notPersisted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
             .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "", .sessionReady: "",
             .sessionLost: "", .hurried: "", .woken: "", .ended: "",
-            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
         ],
         .verifying: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
-            .notNoted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
+            .notPersisted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
             .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "",
             .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "", .ended: "",
-            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
         ],
         .settling: [
-            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
+            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "timer", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "",
             .ended: "",
-            .turnLost: "timer", .decidedAnew: "send a", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
         ],
         .parked: [
-            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notNoted: "", .verifiedPresent: "",
+            .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "send a", .pathUp: "cancel, send a",
             .pathDown: "timer", .switchedOn: "cancel, send a", .switchedOff: "", .sessionReady: "cancel, send a",
             .sessionLost: "", .hurried: "cancel, send a", .woken: "cancel, send a", .ended: "cancel",
-            .turnLost: "timer", .decidedAnew: "", .drainedElsewhere: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAnew: "", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
         ],
     ]
 
@@ -97,7 +97,7 @@ import Testing
         case .withdrawn: .withdrawn(["a"])
         case .delivered: .answered(flight: 1, .delivered, jitter: 0)
         case .unanswered: .unanswered(flight: 1, mayHaveBeenHandled: true, reason: "test", jitter: 0)
-        case .notNoted: .notNoted(flight: 1, jitter: 0)
+        case .notPersisted: .notPersisted(flight: 1, jitter: 0)
         case .verifiedPresent: .verified(flight: 1, present: ["a"])
         case .verifiedAbsent: .verified(flight: 1, present: [])
         case .committed: .committed(flight: 1)
@@ -112,10 +112,10 @@ import Testing
         case .hurried: .hurried
         case .woken: .woken
         case .ended: .ended
-        case .turnLost: .turnLost(flight: 1, wasSent: false, elsewhere: .seconds(5))
-        case .decidedAnew: .turnLost(flight: 1, wasSent: true, elsewhere: nil)
-        case .drainedElsewhere: .drainedElsewhere(.seconds(5))
-        case .drainedByNobodyElse: .drainedElsewhere(nil)
+        case .leaseLost: .leaseLost(flight: 1, wasSent: false, heldByOther: .seconds(5))
+        case .decidedAnew: .leaseLost(flight: 1, wasSent: true, heldByOther: nil)
+        case .leaseHeldByOther: .leaseHeldByOther(.seconds(5))
+        case .drainedByNobodyElse: .leaseHeldByOther(nil)
         }
     }
 }

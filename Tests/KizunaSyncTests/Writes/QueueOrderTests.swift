@@ -77,7 +77,7 @@ import Testing
     @Test func aRowThatRefersToAMissingOneWaitsForEverythingBefore() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("first", "1", makes: false), queueItem("child", "2", makes: false)]))
-        let missing = AnswerVerdict.missingReference(serverFault(409, "23503"))
+        let missing = WriteOutcome.missingReference(serverFault(409, "23503"))
         #expect(rig.handle(.answered(flight: 2, missing, jitter: 0)) == "note child")
         rig.handle(.answered(flight: 1, .delivered, jitter: 0))
         #expect(rig.handle(.committed(flight: 1)) == "send child")

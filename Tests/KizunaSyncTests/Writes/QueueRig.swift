@@ -32,10 +32,10 @@ struct QueueRig {
         case .commitDelivered(let flight, let ids):
             lastFlight = flight
             return "deliver \(ids.joined(separator: "+"))"
-        case .commitRefused(let flight, let id, let dependants, _):
+        case .commitRejected(let flight, let id, let dependants, _):
             lastFlight = flight
             return (["refuse \(id)"] + dependants).joined(separator: "<")
-        case .noteFailure(let ids, let maybeSent, _):
+        case .recordFailure(let ids, let maybeSent, _):
             return "note " + ids.map { "\($0)\(maybeSent[$0] == true ? "?" : "")" }.joined(separator: "+")
         case .startTimer(let timer, let delay):
             lastTimer = timer
@@ -53,7 +53,7 @@ let notes = TableID(name: "notes")
 /// An item that makes, changes or removes the row of a key.
 func queueItem(
     _ id: String, _ key: String? = nil, table: TableID = notes, makes: Bool = true, batch: String? = nil,
-    group: String? = nil, parents: [QueueItem.Token] = [], isMinted: Bool = false, isRepeatable: Bool = true,
+    group: String? = nil, parents: [QueueItem.Token] = [], isGenerated: Bool = false, isRepeatable: Bool = true,
     bytes: Int = 10, maybeSent: Bool = false, sequence: Int64 = 0
 ) -> QueueItem {
     let rowKey = key.map { RowKey(text: $0) }
@@ -63,7 +63,7 @@ func queueItem(
     let keys = Set([rowKey].compactMap { $0 })
     return QueueItem(
         id: id, sequence: sequence, table: table, tokens: tokens, signature: batch, bytes: bytes,
-        creates: makes ? keys : [], needs: makes ? [] : keys, group: group, isKeyMinted: isMinted,
+        creates: makes ? keys : [], needs: makes ? [] : keys, group: group, hasGeneratedKey: isGenerated,
         isRepeatable: isRepeatable, maybeSent: maybeSent)
 }
 

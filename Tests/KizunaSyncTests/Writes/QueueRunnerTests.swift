@@ -6,7 +6,7 @@ import Testing
 
 /// The queue of a whole client over a scripted network.
 @Suite struct QueueRunnerTests {
-    private static func echo(_ request: WireRequest) -> ScriptedAnswer {
+    private static func echo(_ request: WireRequest) -> ScriptedResponse {
         .json(String(decoding: request.body ?? [], as: UTF8.self), status: 201)
     }
 
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aLoginPageThatRedirectsRefusesNothing() throws {
+    @Test func aLoginPageThatRedirectsRejectsNothing() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             for _ in 0..<6 {
@@ -57,13 +57,13 @@ import Testing
     @Test func anInsertWithoutAKeyIsNotSentTwice() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
-            transport.plant(.dropAnswer)
+            transport.plant(.dropResponse)
             let client = try await simulation.makeClient(transport) {
-                $0.tables = [KizunaTable("notes", mintsKeys: false)]
+                $0.tables = [KizunaTable("notes", generatesKeys: false)]
             }
             let receipt = try await client.from("notes").insert(["title": "x"])
             let error = await #expect(throws: SyncError.self) { try await receipt.delivered() }
-            #expect(error?.code == .refused)
+            #expect(error?.code == .rejected)
             #expect(error?.server?.code == ServerFailure.outcomeUnknownCode)
             #expect(transport.sent.map(\.request.method) == ["POST"])
         }
@@ -86,7 +86,7 @@ import Testing
                         #"{"code":"23505","details":"Key (id)=(\#(id)) already exists.","message":"duplicate"}"#,
                         status: 409)
             }
-            transport.plant(.dropAnswer)
+            transport.plant(.dropResponse)
             let client = try await simulation.makeClient(transport)
             let receipt = try await client.from("notes").insert(["title": "x"])
             _ = try await receipt.delivered()

@@ -5,21 +5,21 @@ import Testing
 @Suite struct QueueTurnTests {
     @Test func nothingIsSentInAnothersTurn() {
         var rig = QueueRig()
-        #expect(rig.handle(.drainedElsewhere(.seconds(7))) == "timer")
+        #expect(rig.handle(.leaseHeldByOther(.seconds(7))) == "timer")
         #expect(rig.delays == [.seconds(7)])
         #expect(rig.handle(.queued([queueItem("a", "1")])) == "")
         #expect(rig.machine.state == .draining, "somebody does")
         #expect(rig.handle(.hurried) == "", "no hurry makes it one's own")
-        #expect(rig.handle(.drainedElsewhere(.seconds(9))) == "", "one timer is enough")
-        #expect(rig.handle(.drainedElsewhere(nil)) == "cancel, send a")
+        #expect(rig.handle(.leaseHeldByOther(.seconds(9))) == "", "one timer is enough")
+        #expect(rig.handle(.leaseHeldByOther(nil)) == "cancel, send a")
     }
 
     @Test func atItsEndTheTurnIsLookedForAgain() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
-        #expect(rig.handle(.turnLost(flight: 1, wasSent: false, elsewhere: .seconds(3))) == "timer")
+        #expect(rig.handle(.leaseLost(flight: 1, wasSent: false, heldByOther: .seconds(3))) == "timer")
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
-        #expect(rig.handle(.turnLost(flight: rig.lastFlight, wasSent: false, elsewhere: .seconds(3))) == "timer")
+        #expect(rig.handle(.leaseLost(flight: rig.lastFlight, wasSent: false, heldByOther: .seconds(3))) == "timer")
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
     }
 
@@ -28,9 +28,9 @@ import Testing
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         #expect(rig.machine.assumed(of: 1) == ["a": false])
-        #expect(rig.handle(.turnLost(flight: 1, wasSent: true, elsewhere: nil)) == "send a")
+        #expect(rig.handle(.leaseLost(flight: 1, wasSent: true, heldByOther: nil)) == "send a")
         #expect(rig.machine.assumed(of: rig.lastFlight) == ["a": true])
-        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        let duplicate = WriteOutcome.duplicate(serverFault(409, "23505"))
         #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify a")
     }
 
@@ -39,22 +39,22 @@ import Testing
         rig.handle(.queued([queueItem("a", "1")]))
         rig.handle(.rewritten(queueItem("a", "1", maybeSent: true)))
         #expect(rig.machine.assumed(of: 1) == ["a": true])
-        #expect(rig.handle(.turnLost(flight: 1, wasSent: false, elsewhere: nil)) == "send a")
+        #expect(rig.handle(.leaseLost(flight: 1, wasSent: false, heldByOther: nil)) == "send a")
         #expect(rig.machine.assumed(of: rig.lastFlight) == ["a": true], "or it would be decided so for ever")
     }
 
     @Test func whatMayNotBeSentTwiceIsNotGivenUpInAnothersTurn() {
         var rig = QueueRig()
-        rig.handle(.drainedElsewhere(.seconds(7)))
+        rig.handle(.leaseHeldByOther(.seconds(7)))
         #expect(rig.handle(.queued([queueItem("a", isRepeatable: false, maybeSent: true)])) == "")
-        #expect(rig.handle(.drainedElsewhere(nil)) == "cancel, refuse a")
+        #expect(rig.handle(.leaseHeldByOther(nil)) == "cancel, refuse a")
     }
 
     @Test func aWriteThatLeftInAnothersTurnIsForgotten() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1"), queueItem("b", "1")]))
         rig.handle(.withdrawn(["a"]))
-        #expect(rig.handle(.turnLost(flight: 1, wasSent: true, elsewhere: nil)) == "")
+        #expect(rig.handle(.leaseLost(flight: 1, wasSent: true, heldByOther: nil)) == "")
         #expect(rig.machine.depth == 1)
     }
 }

@@ -31,7 +31,7 @@ import Testing
     func theServersOwnWaitIsObeyedUpToTenMinutes(asked: Int, kept: Int) {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
-        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(asked), mayHaveBeenHandled: false)
+        let busy = WriteOutcome.unavailable(retryAfter: .seconds(asked), mayHaveBeenHandled: false)
         rig.handle(.answered(flight: 1, busy, jitter: 0))
         #expect(rig.delays == [.seconds(kept)])
     }
@@ -45,7 +45,7 @@ import Testing
         for (event, expected) in table {
             var rig = QueueRig()
             rig.handle(.queued([queueItem("a", "1")]))
-            let busy = AnswerVerdict.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
+            let busy = WriteOutcome.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
             #expect(rig.handle(.answered(flight: 1, busy, jitter: 0)) == "note a, timer")
             #expect(rig.handle(event) == expected, "\(event)")
         }
@@ -58,7 +58,7 @@ import Testing
             rig.handle(.unanswered(flight: rig.lastFlight, mayHaveBeenHandled: false, reason: "offline", jitter: 1))
             rig.handle(.timerFired(timer: rig.lastTimer))
         }
-        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(2), mayHaveBeenHandled: false)
+        let busy = WriteOutcome.unavailable(retryAfter: .seconds(2), mayHaveBeenHandled: false)
         rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
         #expect(rig.delays.suffix(2) == [.seconds(2), .seconds(60)])
         let asked = rig.lastTimer - 1
@@ -72,7 +72,7 @@ import Testing
         rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))
         rig.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
         let first = rig.lastTimer
-        let busy = AnswerVerdict.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
+        let busy = WriteOutcome.unavailable(retryAfter: .seconds(60), mayHaveBeenHandled: false)
         #expect(rig.handle(.answered(flight: 2, busy, jitter: 0)) == "note w2, timer")
         #expect(rig.handle(.timerFired(timer: first)) == "")
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send w1, send w2")
@@ -114,7 +114,7 @@ import Testing
     @Test func aHurriedQueueTriesOnceAndWaitsAsLongAsBefore() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
-        let busy = AnswerVerdict.unavailable(retryAfter: nil, mayHaveBeenHandled: false)
+        let busy = WriteOutcome.unavailable(retryAfter: nil, mayHaveBeenHandled: false)
         for _ in 1...5 {
             rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
             rig.handle(.timerFired(timer: rig.lastTimer))
@@ -147,9 +147,9 @@ import Testing
     @Test func aSendThatCouldNotBeNotedHasNotBeenSent() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
-        #expect(rig.handle(.notNoted(flight: 1, jitter: 0)) == "timer")
+        #expect(rig.handle(.notPersisted(flight: 1, jitter: 0)) == "timer")
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
-        let duplicate = AnswerVerdict.duplicate(serverFault(409, "23505"))
+        let duplicate = WriteOutcome.duplicate(serverFault(409, "23505"))
         #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "refuse a")
     }
 }

@@ -29,7 +29,7 @@ import Testing
 
 /// One walk: a machine, what it has asked for and not yet got, and a server that is a dictionary.
 struct QueueWalk {
-    private enum Work { case send([String]), verify([String]), commit([String], isRefusal: Bool) }
+    private enum Work { case send([String]), verify([String]), commit([String], isRejection: Bool) }
 
     private(set) var machine = QueueMachine(isPathUp: true, isEnabled: true, isSessionReady: true)
     private(set) var faults: [String] = []
@@ -86,7 +86,7 @@ struct QueueWalk {
         let makes = random.chance(0.5)
         let item = queueItem(
             id, key, makes: makes, batch: makes && random.chance(0.7) ? "insert" : nil,
-            group: random.chance(0.1) ? "g\(random.next() % 2)" : nil, isMinted: makes, sequence: Int64(count))
+            group: random.chance(0.1) ? "g\(random.next() % 2)" : nil, isGenerated: makes, sequence: Int64(count))
         items[id] = item
         order.append(id)
         if random.chance(0.1) { poisoned.insert(id) }
@@ -103,7 +103,7 @@ struct QueueWalk {
             handle(.sessionChanged(isReady: isReady))
         case 2: handle(.pathChanged(isUp: random.chance(0.5)))
         case 3: handle(random.chance(0.5) ? .hurried : .woken)
-        case 4: handle(.drainedElsewhere(random.chance(0.5) ? .seconds(5) : nil))
+        case 4: handle(.leaseHeldByOther(random.chance(0.5) ? .seconds(5) : nil))
         default:
             guard let id = order.filter({ items[$0] != nil }).randomElement(using: &random) else { return }
             drop([id])
@@ -143,23 +143,23 @@ struct QueueWalk {
                 _ = serve(ids)
                 handle(.unanswered(flight: flight, mayHaveBeenHandled: true, reason: "answer lost", jitter: jitter))
             case 3:
-                let busy = AnswerVerdict.unavailable(retryAfter: .seconds(1), mayHaveBeenHandled: false)
+                let busy = WriteOutcome.unavailable(retryAfter: .seconds(1), mayHaveBeenHandled: false)
                 handle(.answered(flight: flight, busy, jitter: jitter))
             case 4:
                 isReady = false
                 handle(.answered(flight: flight, .needsSession, jitter: jitter))
             case 5 where random.chance(0.5):
-                let elsewhere: Duration? = random.chance(0.5) ? .seconds(5) : nil
-                handle(.turnLost(flight: flight, wasSent: false, elsewhere: elsewhere))
-            case 5: handle(.notNoted(flight: flight, jitter: jitter))
+                let heldByOther: Duration? = random.chance(0.5) ? .seconds(5) : nil
+                handle(.leaseLost(flight: flight, wasSent: false, heldByOther: heldByOther))
+            case 5: handle(.notPersisted(flight: flight, jitter: jitter))
             default: handle(.answered(flight: flight, serve(ids), jitter: jitter))
             }
         }
     }
 
     /// All of a request or nothing of it, as one statement of PostgreSQL.
-    private mutating func serve(_ ids: [String]) -> AnswerVerdict {
-        if ids.contains(where: { poisoned.contains($0) }) { return .refused(serverFault(400, "23514")) }
+    private mutating func serve(_ ids: [String]) -> WriteOutcome {
+        if ids.contains(where: { poisoned.contains($0) }) { return .rejected(serverFault(400, "23514")) }
         for id in ids where applied[id] != nil && !plantsBlindRepeats {
             if let item = items[id], !item.creates.isEmpty { return .duplicate(serverFault(409, "23505")) }
         }
@@ -193,13 +193,13 @@ struct QueueWalk {
                 for id in ids where items[id] != nil && applied[id] == nil {
                     faults.append("Q1: \(id) is delivered and the server has not seen it")
                 }
-                work[flight] = .commit(ids, isRefusal: false)
-            case .commitRefused(let flight, let id, let dependants, _):
+                work[flight] = .commit(ids, isRejection: false)
+            case .commitRejected(let flight, let id, let dependants, _):
                 if items[id] != nil, !poisoned.contains(id) { faults.append("Q5: \(id) was refused without a reason") }
-                work[flight] = .commit([id] + dependants, isRefusal: true)
+                work[flight] = .commit([id] + dependants, isRejection: true)
             case .startTimer(let timer, _): timers.insert(timer)
             case .cancelTimer(let timer): timers.remove(timer)
-            case .noteFailure, .requestSession, .publish: break
+            case .recordFailure, .requestSession, .publish: break
             }
         }
     }

@@ -12,7 +12,7 @@ import Testing
         _ body: @escaping @Sendable (ReadScene) async throws -> Void
     ) throws {
         try ReadScene.run { scene in
-            scene.server.outage = SimulatedRefusal(
+            scene.server.outage = SimulatedRejection(
                 status, code: "PGRST003", message: "busy", retryAfter: seconds)
             try await scene.client.from("tasks").insert(NewTask(title: "three", done: false))
             await scene.simulation.advance(by: .milliseconds(100))
@@ -92,7 +92,7 @@ import Testing
 
     @Test func aLiveReadIsNotHurriedPastItEither() throws {
         try ReadScene.run { scene in
-            scene.server.outage = SimulatedRefusal(429, code: "PGRST003", message: "busy", retryAfter: 30)
+            scene.server.outage = SimulatedRejection(429, code: "PGRST003", message: "busy", retryAfter: 30)
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
             for _ in 1...5 {
@@ -115,7 +115,7 @@ import Testing
         arguments: [(nil, [0, 1.05, 3.1, 7.15]), (3, [0, 3.05, 6.1, 10.15]), (45, [0, 45.05])] as [(Int?, [Double])])
     func aBusyServerIsNotAskedSooner(seconds: Int?, times: [Double]) throws {
         try ReadScene.run { scene in
-            scene.server.outage = SimulatedRefusal(503, code: "PGRST002", message: "busy", retryAfter: seconds)
+            scene.server.outage = SimulatedRejection(503, code: "PGRST002", message: "busy", retryAfter: seconds)
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .milliseconds((times.last ?? 0) > 40 ? 45_060 : 10_160))
             #expect(Array(scene.readTimes.prefix(4)) == times)

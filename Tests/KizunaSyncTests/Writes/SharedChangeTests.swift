@@ -120,13 +120,13 @@ import Testing
 
     @Test func afterAnUnknownOutcomeNothingIsDoneTwiceNorMistaken() throws {
         try Self.run { world, client in
-            world.network.plant(.dropAnswer)
+            world.network.plant(.dropResponse)
             let deletes = try await Self.delete(client, [1, 2, 3])
             try await client.enableNetwork()
             #expect(await Self.fates(deletes) == ["ok", "ok", "ok"])
             #expect(Self.sent(world) == ["DELETE 3", "DELETE 3", "GET 3"])
             try await client.disableNetwork()
-            world.network.plant(.dropAnswer)
+            world.network.plant(.dropResponse)
             let updates = try await Self.finish(client, [4, 5, 9])
             try await client.enableNetwork()
             // The third may have been there when it was sent first: it is taken for done, and its lists are fetched again.

@@ -24,8 +24,8 @@ enum TransportUnderTest: String, CaseIterable, Sendable {
 extension WireRequest {
     func outcome(with transport: any WireTransport) async -> String {
         do {
-            let answer = try await transport.send(self)
-            return "\(answer.status) \(answer.body.count)"
+            let response = try await transport.send(self)
+            return "\(response.status) \(response.body.count)"
         } catch let failure as WireFailure {
             return "\(failure.kind.rawValue): \(failure.reason)"
         } catch {

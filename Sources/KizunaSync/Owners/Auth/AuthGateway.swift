@@ -14,8 +14,8 @@ package struct AuthGateway: Sendable {
 
     /// Signs a user up; nil where the user has to confirm first.
     package func signUp(email: String, password: String) async throws -> AuthGrant? {
-        let answer = try await post("/signup", [("email", email), ("password", password)])
-        return answer.member("access_token") == nil ? nil : try grant(answer)
+        let response = try await post("/signup", [("email", email), ("password", password)])
+        return response.member("access_token") == nil ? nil : try grant(response)
     }
 
     package func signIn(email: String, password: String) async throws -> AuthGrant {
@@ -52,7 +52,7 @@ package struct AuthGateway: Sendable {
                 server: Self.failure(response),
                 retryAfter: RetryAfter.duration(response.headers))
         }
-        return response.body.isEmpty ? RawJSON(members: []) : try answer(response.body)
+        return response.body.isEmpty ? RawJSON(members: []) : try parsed(response.body)
     }
 
     /// Auth servers of different ages word an error differently: `code` and `message`; a number as `code`, `error_code` and
@@ -66,7 +66,7 @@ package struct AuthGateway: Sendable {
             message: read.message ?? text("error_description"), details: read.details, hint: read.hint)
     }
 
-    private func answer(_ body: [UInt8]) throws(SyncError) -> RawJSON {
+    private func parsed(_ body: [UInt8]) throws(SyncError) -> RawJSON {
         do {
             return try RawJSON(validating: body)
         } catch {
@@ -75,15 +75,15 @@ package struct AuthGateway: Sendable {
     }
 
     private var malformed: SyncError {
-        SyncError(.malformedAnswer, "The auth server's answer is not a session.")
+        SyncError(.malformedResponse, "The auth server's answer is not a session.")
     }
 
-    private func grant(_ answer: RawJSON) throws(SyncError) -> AuthGrant {
-        guard let access = answer.member("access_token")?.stringValue,
-            let refresh = answer.member("refresh_token")?.stringValue
+    private func grant(_ response: RawJSON) throws(SyncError) -> AuthGrant {
+        guard let access = response.member("access_token")?.stringValue,
+            let refresh = response.member("refresh_token")?.stringValue
         else { throw malformed }
         let token = try AccessToken(access)
-        let told = answer.member("expires_in")?.scalarText.flatMap { Double($0) }
+        let told = response.member("expires_in")?.scalarText.flatMap { Double($0) }
         return AuthGrant(
             session: KizunaAuthSession(userID: token.userID, refreshToken: refresh), accessToken: access,
             lifetime: told.map(AccessToken.lifetime) ?? token.lifetime ?? Self.commonLifetime)

@@ -21,7 +21,7 @@ public final class KizunaAuth: SessionSource {
         /// What is to be kept, when it is not yet: a session, or that there is none.
         var unsaved: KizunaAuthSession??
         var isSaving = false
-        var saved: [Gate] = []
+        var saved: [AsyncGate] = []
         /// Refresh tokens this process has used up.
         var spent: Set<String> = []
     }
@@ -88,7 +88,7 @@ public final class KizunaAuth: SessionSource {
     ///
     /// When it returns, the kept session is forgotten, or its store could not be written and is tried again.
     public func signOut() async {
-        let gate = Gate()
+        let gate = AsyncGate()
         let token = state.withLock { state in
             defer { take(.signedOut, in: &state) }
             state.saved.append(gate)
@@ -176,7 +176,7 @@ public final class KizunaAuth: SessionSource {
         case .publish(let next):
             state.current = next
             for listener in state.listeners.values { listener.yield(next) }
-        case .answerWaiters(let token):
+        case .responseWaiters(let token):
             for waiter in state.waiters { waiter.resume(returning: token) }
             state.waiters = []
         case .revoke(let token): environment.spawn { [self] in await revoke(token) }
@@ -201,7 +201,7 @@ public final class KizunaAuth: SessionSource {
             let failure = error as? SyncError
             step(
                 .refreshFailed(
-                    generation: generation, isRefused: failure?.endsSession ?? false,
+                    generation: generation, isRejected: failure?.endsSession ?? false,
                     jitter: environment.randomFraction(), retryAfter: failure?.retryAfter))
         }
     }
@@ -256,7 +256,7 @@ public final class KizunaAuth: SessionSource {
     }
 
     private func openSaved(if isDone: (State) -> Bool) {
-        let gates = state.withLock { state -> [Gate] in
+        let gates = state.withLock { state -> [AsyncGate] in
             guard isDone(state) else { return [] }
             defer { state.saved = [] }
             return state.saved

@@ -29,9 +29,9 @@ package struct SessionMachine: Sendable {
         case signedIn(entry: Int, AuthGrant)
         case signedOut
         case refreshed(generation: Int, AuthGrant)
-        /// No grant came; `isRefused` when the server said that the session is over.
+        /// No grant came; `isRejected` when the server said that the session is over.
         /// `retryAfter` is how long it asked to be left alone.
-        case refreshFailed(generation: Int, isRefused: Bool, jitter: Double, retryAfter: Duration? = nil)
+        case refreshFailed(generation: Int, isRejected: Bool, jitter: Double, retryAfter: Duration? = nil)
         /// A token is wanted because the last one was not accepted.
         case tokenRejected
         case timerFired(timer: Int)
@@ -45,7 +45,7 @@ package struct SessionMachine: Sendable {
         case cancelTimer(timer: Int)
         case publish(SessionState)
         /// The wait for a token is over: this one, or none for now.
-        case answerWaiters(token: String?)
+        case responseWaiters(token: String?)
         /// A session that came too late to be used: end it on the server.
         case revoke(accessToken: String)
     }
@@ -118,18 +118,18 @@ package struct SessionMachine: Sendable {
             accessToken = nil
             failures = 0
             cancelTimer(&effects)
-            effects += [.save(nil), .publish(.signedOut), .answerWaiters(token: nil)]
+            effects += [.save(nil), .publish(.signedOut), .responseWaiters(token: nil)]
         case .refreshed(let from, let grant):
             guard from == generation, isRefreshing else {
                 return phase == .none ? [.revoke(accessToken: grant.accessToken)] : []
             }
             isRefreshing = false
             take(grant, &effects)
-        case .refreshFailed(let from, let isRefused, let jitter, let retryAfter):
+        case .refreshFailed(let from, let isRejected, let jitter, let retryAfter):
             guard from == generation, isRefreshing else { return [] }
             isRefreshing = false
-            effects.append(.answerWaiters(token: nil))
-            if isRefused {
+            effects.append(.responseWaiters(token: nil))
+            if isRejected {
                 phase = .lost
                 accessToken = nil
                 effects.append(.publish(.lost))
@@ -137,7 +137,7 @@ package struct SessionMachine: Sendable {
                 retry(jitter, notBefore: retryAfter ?? .zero, &effects)
             }
         case .tokenRejected:
-            guard phase == .held else { return [.answerWaiters(token: nil)] }
+            guard phase == .held else { return [.responseWaiters(token: nil)] }
             accessToken = nil
             refresh(&effects)
         case .timerFired(let fired):
@@ -159,7 +159,7 @@ package struct SessionMachine: Sendable {
         effects += [
             .save(grant.session),
             .publish(.signedIn(userID: grant.session.userID, accessToken: grant.accessToken)),
-            .answerWaiters(token: grant.accessToken),
+            .responseWaiters(token: grant.accessToken),
             .startTimer(timer: lastTimer, after: Self.wait(grant.lifetime)),
         ]
     }

@@ -15,7 +15,7 @@
         private let client: SupabaseClient
         private let environment = SyncEnvironment.live()
         /// Ends of subscriptions whose channels are being left.
-        private let leaving = Mutex<[Gate]>([])
+        private let leaving = Mutex<[AsyncGate]>([])
 
         /// Makes a doorbell of a client.
         public init(client: SupabaseClient) { self.client = client }
@@ -25,10 +25,10 @@
             topics: [String], onWake: @escaping @Sendable () -> Void
         ) -> any KizunaSyncRealtimeSubscription {
             // Until a topic's channel is left the SDK gives that one again, and it would be left under the new listener.
-            let former = leaving.withLock { $0 }
-            let end = Gate()
+            let previous = leaving.withLock { $0 }
+            let end = AsyncGate()
             let task = environment.spawn { [self] in
-                for gate in former { await gate.wait() }
+                for gate in previous { await gate.wait() }
                 await follow(topics, onWake)
                 end.open()
                 leaving.withLock { $0.removeAll { $0 === end } }

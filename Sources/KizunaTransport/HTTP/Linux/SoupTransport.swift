@@ -19,11 +19,12 @@
             var url = try request.checkedURL()
             var request = request
             for _ in 0..<Redirect.limit {
-                let answer = try await exchange(request)
+                let response = try await exchange(request)
                 guard
                     let next = Redirect.target(
-                        status: answer.status, location: answer.headers["location"], method: request.method, from: url)
-                else { return answer }
+                        status: response.status, location: response.headers["location"], method: request.method,
+                        from: url)
+                else { return response }
                 url = next
                 request.url = next.absoluteString
             }
@@ -37,7 +38,7 @@
             let call = SoupCall(exchange, session)
             call.start()
             do {
-                return try await exchange.answer()
+                return try await exchange.response()
             } catch {
                 call.cancel()
                 throw error

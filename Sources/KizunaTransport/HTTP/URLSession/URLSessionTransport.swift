@@ -46,7 +46,7 @@ package final class URLSessionTransport: WireTransport {
         defer { delegate.remove(task) }
         task.resume()
         do {
-            return try await exchange.answer()
+            return try await exchange.response()
         } catch {
             task.cancel()
             throw error

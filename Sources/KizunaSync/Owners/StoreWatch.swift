@@ -1,0 +1,50 @@
+internal import KizunaCore
+internal import KizunaStore
+internal import Synchronization
+
+/// Has a vault look at what other processes committed, each time a signal is heard.
+final class StoreWatch: Sendable {
+    private let store: WeakStore
+    private let environment: SyncEnvironment
+    /// Whether somebody is on the way to look; whatever is told until it begins is seen by it.
+    private let isComing = Atomic(false)
+
+    init(_ store: OwnerStore, _ environment: SyncEnvironment) {
+        self.store = WeakStore(store)
+        self.environment = environment
+    }
+
+    func start(_ signal: any ChangeSignal) {
+        signal.start { [self] in heard() }
+        // What was committed before anybody listened.
+        heard()
+    }
+
+    private func heard() {
+        guard !isComing.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        environment.spawn { [self] in
+            isComing.store(false, ordering: .sequentiallyConsistent)
+            guard let store = store.store else { return }
+            do throws(SyncError) {
+                try await store.catchUp()
+            } catch {
+                // The next transaction or signal looks again.
+                guard error.code != .closed else { return }
+                environment.log.log(
+                    LogLine(
+                        .warning, "What another process changed could not be read",
+                        ["kizuna.error": error.code.rawValue]))
+            }
+        }
+    }
+}
+
+/// The signal must not keep a vault.
+private final class WeakStore: Sendable {
+    private struct Box { weak var store: OwnerStore? }
+    private let box: Mutex<Box>
+
+    init(_ store: OwnerStore) { box = Mutex(Box(store: store)) }
+
+    var store: OwnerStore? { box.withLock { $0.store } }
+}

@@ -1,9 +1,0 @@
-package import KizunaStore
-
-/// An open vault with the generation of its owner. Whatever is begun with a handle is only ever finished with the same
-/// one: a request of a former owner cannot be written for the present one.
-package struct VaultHandle: Sendable {
-    package let vault: Vault
-    package let owner: OwnerID
-    package let generation: Int
-}
