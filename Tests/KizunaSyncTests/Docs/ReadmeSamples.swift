@@ -24,7 +24,7 @@ private enum ReadmeSamples {
 
         // Durable when it returns.
         let receipt = try await client.from("tasks").insert(NewTask(title: "works on a plane"))
-        // Optional: the server's verdict.
+        // Optional: wait for the server.
         let rows = try await receipt.delivered()
         _ = rows
     }
