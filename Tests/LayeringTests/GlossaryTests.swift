@@ -50,17 +50,13 @@ import Testing
             if last.hasPrefix("Where") { isTerms = true }
             guard isTerms, cells.count == 3, !last.hasPrefix("Where"), !first.hasPrefix("---") else { return nil }
             let places = last.matches(of: #/`([^`]+)`/#).map { String($0.output.1) }
-            return Row(term: first.replacing(#/ +$/#, with: ""), places: places)
+            return Row(term: String(first.replacing(#/ +$/#, with: "")), places: places)
         }
     }
 
     /// The places that are neither a path of the tree nor declared in the sources.
     private static func missing(_ rows: [Row], in files: [SourceFile]) -> [String] {
-        var declared: Set<String> = []
-        let declaration = #/\b(?:struct|class|enum|protocol|actor|typealias|func|var|let|case) +`?(\w+)/#
-        for line in files.filter({ $0.target != nil }).flatMap(\.code) {
-            for match in line.matches(of: declaration) { declared.insert(String(match.output.1)) }
-        }
+        let declared = PageNameChecker.declarations(in: files.filter { $0.target != nil })
         return rows.flatMap(\.places).filter { place in
             if place.contains("/") { return !files.contains { $0.path == place || $0.path.hasPrefix(place + "/") } }
             let names = place.prefix { $0 != "(" }.split(separator: ".").map(String.init)

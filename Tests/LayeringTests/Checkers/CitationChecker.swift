@@ -10,8 +10,8 @@ enum CitationChecker {
 
     static func findings(in file: SourceFile) -> [Finding] {
         guard file.isSwift || file.path.hasSuffix(".md") else { return [] }
-        let isAllowed = file.path == "Tests/LayeringTests/Checkers/CitationChecker.swift"
-        guard !isAllowed else { return [] }
+        // The checker and its test hold examples of what is forbidden.
+        guard file.name != "ReferenceTests.swift", file.name != "CitationChecker.swift" else { return [] }
         return foreign.flatMap { pattern, what in
             pattern.findings(in: file.lines, of: file, "cites \(what): write docs/spec/PAGE.md, Heading")
         }
