@@ -1,5 +1,5 @@
 /// Where log lines go. Lines hold tables, operations, states, codes and durations; never values, URLs with queries,
-/// headers or tokens (design §5).
+/// headers or tokens (docs/spec/owners.md, Secrets).
 public protocol LogSink: Sendable {
     /// Takes one line. Called from any thread; it must not call back into the client.
     func log(_ line: LogLine)

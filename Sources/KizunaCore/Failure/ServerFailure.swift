@@ -3,7 +3,7 @@
 /// `code` is a SQLSTATE (`23505`), a PostgREST code (`PGRST116`), or nil where something other than PostgREST
 /// answered (a proxy's HTML page). The texts are the server's own and may quote row values.
 ///
-/// Source: PostgREST error body; spec reads §8.5.
+/// See docs/spec/postgrest.md, Error bodies; docs/spec/writes.md, Responses and outcomes.
 public struct ServerFailure: Sendable, Hashable {
     /// The HTTP status.
     public let status: Int
@@ -45,7 +45,7 @@ public struct ServerFailure: Sendable, Hashable {
         return outside.first { parts[$0].hasSuffix("constraint ") }.map { String(parts[$0 + 1]) }
     }
 
-    /// Whether the same request can succeed later without any change (spec reads §8.5).
+    /// Whether the same request can succeed later without any change (docs/spec/writes.md, Responses and outcomes).
     public var isTransient: Bool {
         switch status {
         case 401, 408, 425, 429, 502, 503, 504, 520...524: true

@@ -3,7 +3,7 @@
 /// `description` is safe to log and to show to a developer: it carries no row value, no filter value, no URL
 /// and no token. What the server said in its own words (which may quote row values) is kept apart in `server`.
 ///
-/// Source: spec reads §16, design §5.
+/// See docs/spec/reads.md, Errors.
 public struct SyncError: Error, Sendable {
     /// What kind of fault this is. Open: later versions may add codes, so keep a default case.
     public struct Code: RawRepresentable, Hashable, Sendable {

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A position in the process-wide order of requests and cache changes (design §2.7; spec reads §6.5).
+/// A position in the process-wide order of requests and cache changes (docs/spec/reads.md, Order of responses and
+/// changes).
 ///
 /// A request takes a tick before it goes out; a change of a table's cached rows moves the table's mark to a later
 /// tick. An answer whose tick is not later than the mark cannot hold that change.

@@ -13,7 +13,8 @@ package struct RetrySchedule: Sendable, Equatable {
         waits[min(max(failures, 1), waits.count) - 1]
     }
 
-    /// The schedule of a live read's refresh: 0.3, 0.9, 2.4, 5, 15, then every 60 s (seed "Refresh lifecycle").
+    /// The schedule of a live read's refresh: 0.3, 0.9, 2.4, 5, 15, then every 60 s (docs/spec/reads.md, Retry
+    /// schedule).
     package static let refresh = RetrySchedule(waits: [
         .milliseconds(300), .milliseconds(900), .milliseconds(2400), .seconds(5), .seconds(15), .seconds(60),
     ])
@@ -21,7 +22,7 @@ package struct RetrySchedule: Sendable, Equatable {
     /// The SDK's own waits between repeats of a GET answered 503 or 520: 1, 2, 4 s, three repeats.
     package static let busyServer: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
 
-    /// Failures in a row after which a refresh reads stalled (seed "Refresh lifecycle").
+    /// Failures in a row after which a refresh reads stalled (docs/spec/reads.md, Retry schedule).
     package static let failuresUntilStalled = 4
 }
 

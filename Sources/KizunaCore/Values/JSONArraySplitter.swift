@@ -1,4 +1,5 @@
-/// Cuts a server answer into rows by a scan of its bytes, without decoding them (design §2.8).
+/// Cuts a server answer into rows by a scan of its bytes, without decoding them (docs/spec/reads.md, Rows stay as
+/// bytes).
 package struct JSONArraySplitter: Sendable {
     /// One row of an answer: where it stands in the body, and its key.
     package struct CutRow: Sendable, Equatable {

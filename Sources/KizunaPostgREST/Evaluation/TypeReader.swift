@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// Reads cells and operands as one PostgreSQL type (facts §3).
+/// Reads cells and operands as one PostgreSQL type (docs/spec/postgrest.md, Column types).
 struct TypeReader {
     typealias Kind = KizunaColumnType.Kind
 

@@ -1,4 +1,5 @@
-/// Reads filter parameters as the server does (facts §1.1 to §1.4).
+/// Reads filter parameters as the server does (docs/spec/postgrest.md, Filter parameters; docs/spec/postgrest.md, Logic
+/// trees and names).
 struct FilterParser {
     /// Names by which referenced tables can be addressed.
     let embedNames: Set<String>

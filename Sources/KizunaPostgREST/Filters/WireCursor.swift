@@ -1,4 +1,4 @@
-/// Reads a parameter's text scalar by scalar, by the grammar of facts §1.3 and §1.4.
+/// Reads a parameter's text scalar by scalar, by the grammar of docs/spec/postgrest.md, Logic trees and names.
 struct WireCursor {
     private let scalars: [Unicode.Scalar]
     var position = 0

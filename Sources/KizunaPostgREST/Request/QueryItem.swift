@@ -27,7 +27,7 @@ package struct QueryItem: Sendable, Hashable {
         return lhs.value.utf8.lexicographicallyPrecedes(rhs.value.utf8)
     }
 
-    /// What the server takes the parameter for, decided by its name alone (facts §1.1).
+    /// What the server takes the parameter for, decided by its name alone (docs/spec/postgrest.md, Filter parameters).
     enum Role {
         case select
         case order

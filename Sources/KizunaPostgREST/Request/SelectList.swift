@@ -21,7 +21,7 @@ package enum SelectedColumns: Sendable, Hashable {
     case notFollowable
 }
 
-/// A parsed select list (facts §1.5).
+/// A parsed select list (docs/spec/postgrest.md, Select lists).
 package struct SelectList: Sendable, Hashable {
     /// A referenced table in the list.
     package struct Embed: Sendable, Hashable {

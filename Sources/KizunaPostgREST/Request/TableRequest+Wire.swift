@@ -27,7 +27,7 @@ extension TableRequest {
         }
     }
 
-    /// The canonical text that names the stored answer of this request (spec reads §3.3).
+    /// The canonical text that names the stored answer of this request (docs/spec/reads.md, Query identity).
     ///
     /// Pure ASCII: everything is percent-encoded, so equal texts are equal bytes. Filters are sorted, since AND commutes;
     /// lists and logic trees stay as given. The owner and the read strategy are not part of it.
@@ -40,7 +40,8 @@ extension TableRequest {
         return parts.joined(separator: "?")
     }
 
-    /// Whether an answer of this request can be stored: a JSON array of rows without count or preference (§3.5).
+    /// Whether an answer of this request can be stored: a JSON array of rows without count or preference
+    /// (docs/spec/reads.md, Requests that can be cached).
     package var isCacheable: Bool {
         shape == .rows && !stripsNulls && !isHead && count == nil && preferences.isEmpty
     }

@@ -1,6 +1,7 @@
 package import KizunaCore
 
-/// The wire form of writes: what supabase-swift would send for an operation and its filters (facts §2).
+/// The wire form of writes: what supabase-swift would send for an operation and its filters (docs/spec/postgrest.md,
+/// Requests of supabase-swift).
 package enum WriteWire {
     /// Everything of a write but its body and the session's headers.
     package struct Request: Sendable, Hashable {

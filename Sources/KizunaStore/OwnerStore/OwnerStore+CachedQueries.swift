@@ -148,8 +148,8 @@ extension OwnerStore {
         return places
     }
 
-    /// Stores an answer as the list of its request, unless it is older than what the device knows (spec reads §6.5).
-    /// Rows whose bytes did not change are not written.
+    /// Stores an answer as the list of its request, unless it is older than what the device knows (docs/spec/reads.md,
+    /// Order of responses and changes). Rows whose bytes did not change are not written.
     package func store(_ response: CachedQueryResponse) throws(SyncError) -> ResponseOutcome {
         try commit { (change) throws(SyncError) in
             let known = try lists.head(cacheKey: response.cacheKey)

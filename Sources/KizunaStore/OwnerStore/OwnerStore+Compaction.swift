@@ -1,7 +1,7 @@
 package import KizunaCore
 
 // Folding a new write into an insert that has never been sent, where the server could tell no difference but fewer
-// requests (spec reads §8.7).
+// requests (docs/spec/writes.md, Merging unsent mutations).
 
 extension OwnerStore {
     /// What became of a new write that was to be folded.

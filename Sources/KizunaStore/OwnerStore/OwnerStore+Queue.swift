@@ -36,7 +36,7 @@ extension OwnerStore {
     }
 
     /// The server accepted these writes: the effect on cached lists, the table's mark and the removal of the entries
-    /// are one transaction, so no reader sees a row flicker back (spec reads §6.5).
+    /// are one transaction, so no reader sees a row flicker back (docs/spec/reads.md, Order of responses and changes).
     ///
     /// `rows` is what the server sent back for each write, by id, and `told` what it said of rows by their key, nil where
     /// there is none any more. `effect` gets each cached list of the table with those of its rows that carry one of `keys`.

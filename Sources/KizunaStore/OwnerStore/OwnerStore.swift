@@ -29,7 +29,8 @@ package actor OwnerStore {
     let mayShow: @Sendable (CachedQueryMetadata, TableID) -> Bool
     /// What a cached row must be like for a write that names no keys to change it; nil where that is no question.
     let reach: @Sendable (QueuedMutation) -> (@Sendable (RawJSON) -> Bool)?
-    /// The last change of each table's cached rows (spec reads §6.5). Ticks need not outlive the process: no request does.
+    /// The last change of each table's cached rows (docs/spec/reads.md, Order of responses and changes). Ticks need not
+    /// outlive the process: no request does.
     var marks: [TableID: LogicalTime] = [:]
     /// The tick of the request that brought each list.
     var answered: [String: LogicalTime] = [:]

@@ -18,7 +18,7 @@ package struct StoredRow: Sendable, Equatable {
 /// What is stored of one request besides its rows.
 package struct CachedQueryMetadata: Sendable, Equatable {
     package let id: Int64
-    /// Canonical text of the request (spec reads §3.3).
+    /// Canonical text of the request (docs/spec/reads.md, Query identity).
     package let cacheKey: String
     package let table: TableID
     /// The request's decoded query parameters, so that a list nobody iterates can still be judged.
@@ -132,7 +132,8 @@ package struct CachedQuerySnapshot: Sendable {
     }
 }
 
-/// How one cached list changes when the server has accepted a write (spec reads §9.5).
+/// How one cached list changes when the server has accepted a write (docs/spec/writes.md, Effect of an accepted
+/// mutation).
 package struct CachedQueryEdit: Sendable, Equatable {
     package var replaced: [Replacement] = []
     package var removed: [RowKey] = []
@@ -207,7 +208,7 @@ package struct StoreChange: Sendable {
     }
 }
 
-/// What became of a server answer that was to be stored (spec reads §6.5).
+/// What became of a server answer that was to be stored (docs/spec/reads.md, Order of responses and changes).
 package enum ResponseOutcome: Sendable, Equatable {
     case stored
     /// The table changed after the request left; ask again.

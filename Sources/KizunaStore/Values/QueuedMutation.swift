@@ -12,7 +12,8 @@ package struct TableID: Hashable, Sendable {
     }
 }
 
-/// One write that waits for its verdict: intent only, never a header or a token (design §2.3).
+/// One write that waits for its verdict: intent only, never a header or a token (docs/spec/writes.md, One way to
+/// write).
 package struct QueuedMutation: Sendable, Equatable, Identifiable {
     /// What the write does.
     package enum Operation: Sendable, Equatable {

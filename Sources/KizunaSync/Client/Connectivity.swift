@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The port to what is known of the network path.
 ///
-/// Source: seed "Host scheduler", path monitoring.
+/// See docs/spec/scheduling.md, Network status.
 public protocol KizunaSyncPathMonitor: AnyObject, Sendable {
     /// Starts reporting: the current state, then each change. True means that the network can be used.
     func start(onSatisfied: @escaping @Sendable (Bool) -> Void)

@@ -128,7 +128,7 @@ public final class KizunaSyncClient: Sendable {
     /// Ends live reads and waits, and closes the store. Unsent writes stay in it. Calling it again does nothing.
     ///
     /// One-shot reads that are under way get their answer when it comes within 5 s; then those whose strategy allows it are
-    /// answered by what is stored, and the others throw `closed` (spec reads §16.1).
+    /// answered by what is stored, and the others throw `closed` (docs/spec/reads.md, Closing).
     public func close() async {
         let engine = state.withLock { state in
             defer { state = State(engine: nil, isClosed: true, calls: state.calls + 1) }

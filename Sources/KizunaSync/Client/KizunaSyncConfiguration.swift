@@ -109,7 +109,7 @@ public struct KizunaTable: Sendable {
 
 /// Sizes the store and the queue keep to.
 ///
-/// Source: spec reads §§ 8.9, 14.
+/// See docs/spec/reads.md, Limits.
 public struct KizunaSyncLimits: Sendable, Hashable {
     /// Writes that may wait; one more throws `queueFull`.
     public var pendingMutations = 10_000

@@ -1,6 +1,6 @@
 /// Something that happened in the client, for an app or a scheduler that wants to know.
 ///
-/// Source: seed "Host scheduler", notes; design §1.
+/// See docs/spec/scheduling.md, Client events.
 public enum KizunaSyncEvent: Sendable, Equatable {
     /// Rows of these tables changed on this device: by a write, an answer or a verdict.
     case localChanged(tables: Set<String>)

@@ -2,7 +2,7 @@ internal import KizunaStore
 
 /// How the client stands as a whole, for a status line.
 ///
-/// Source: spec reads §13.
+/// See docs/spec/scheduling.md, Network status.
 public struct KizunaSyncStatus: Sendable, Equatable {
     /// What is known of the network.
     public enum Network: Sendable, Hashable {

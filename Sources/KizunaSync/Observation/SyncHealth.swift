@@ -10,7 +10,7 @@ public import Observation
 ///
 /// It shows the newest health; in-between ones may be left out. It observes until it is let go of.
 ///
-/// Source: seed "Host scheduler", notes.
+/// See docs/spec/scheduling.md, Health.
 @MainActor @Observable
 public final class SyncHealth {
     /// How the loop stands.

@@ -3,7 +3,7 @@ internal import KizunaPostgREST
 package import KizunaStore
 
 /// What a delivered write does to a cached list: the exact change where it is known, else the list is stale
-/// (spec reads §9.5). Pure.
+/// (docs/spec/writes.md, Effect of an accepted mutation). Pure.
 package struct DeliveryEffect: Sendable {
     /// What the server says became of the rows of a request.
     package enum Rows: Sendable {

@@ -6,7 +6,7 @@ package import KizunaStore
 ///
 /// The overlay of a queue is a left fold, so a new write costs what it changes and not the length of the list. When
 /// writes leave the queue, the rows they named are taken back to the cached ones and the writes that remain for them are
-/// laid over again; where that cannot be told row by row, all that remain are (spec reads §9.2).
+/// laid over again; where that cannot be told row by row, all that remain are (docs/spec/reads.md, Overlay).
 package struct OverlayFold: Sendable {
     /// One shown row.
     package struct Row: Sendable, Equatable {
@@ -222,8 +222,8 @@ package struct OverlayFold: Sendable {
             guard !ignoresDuplicates else { return }
             whole = known.merging(members(of: row))
         }
-        // A filter that cannot be judged does not hide a row made offline (spec reads §9.1.4). A page that begins
-        // further down cannot know whether the row belongs to it.
+        // A filter that cannot be judged does not hide a row made offline (docs/spec/reads.md, Filters on the device).
+        // A page that begins further down cannot know whether the row belongs to it.
         guard !shape.hasOffset, shape.matches(whole).isMatched != false else {
             if let key { rowsInOtherLists[key] = whole }
             return

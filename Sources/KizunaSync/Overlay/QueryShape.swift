@@ -69,7 +69,7 @@ package struct QueryShape: Sendable {
     }
 
     /// A whole row as the request would answer it; a column the row does not carry becomes null, so that optional
-    /// properties decode (spec reads §9.4).
+    /// properties decode (docs/spec/reads.md, Columns and limits of queued rows).
     package func projected(_ row: RawJSON) -> RawJSON {
         guard case .list(let list) = columns, let members = try? row.objectMembers() else { return row }
         return RawJSON(

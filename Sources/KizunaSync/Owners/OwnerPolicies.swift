@@ -1,6 +1,6 @@
 /// What becomes of a user's store when the user signs out, or another one signs in.
 ///
-/// Source: design §5.
+/// See docs/spec/owners.md, Sign-out.
 public enum SignOutPolicy: Sendable, Hashable {
     /// Cached rows are removed; unsent and refused writes stay sealed in the user's store and are sent at that user's next
     /// sign-in.
@@ -14,7 +14,7 @@ public enum SignOutPolicy: Sendable, Hashable {
 
 /// What happens when a token of another user comes while a user's store is open.
 ///
-/// Source: design §5; seed "Host scheduler", notes.
+/// See docs/spec/owners.md, Token of another user.
 public enum IdentityPolicy: Sendable, Hashable {
     /// The store changes to the other user's; live reads go on with that user's rows alone.
     case switchOwner

@@ -6,7 +6,7 @@ internal import KizunaCore
 /// that nobody is signed in. While it cannot tell (a refresh failed offline, the Keychain is locked) it says nothing
 /// or `restoring`; when the session ended without the user's doing, it says `lost`.
 ///
-/// Source: design §2.4; spec reads §10.
+/// See docs/spec/owners.md, Session states.
 public enum SessionState: Sendable, Equatable {
     /// A stored session is being restored; until it has, the last owner's rows are shown and nothing is sent.
     case restoring

@@ -2,7 +2,7 @@ internal import KizunaCore
 internal import Synchronization
 
 /// The one-shot reads that are under way, so that a client that closes lets them end: with their answer, with what is
-/// stored, or with `closed`, never with a cancellation (spec reads §4, §16.1).
+/// stored, or with `closed`, never with a cancellation (docs/spec/reads.md, Closing).
 final class CallsInProgress: Sendable {
     private struct State {
         var isClosing = false

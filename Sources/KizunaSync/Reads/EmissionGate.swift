@@ -1,7 +1,7 @@
 package import KizunaCore
 
 /// Holds back the emissions of a `networkFirstThenCache` read until the server has answered or cannot be reached; the
-/// other strategies show what the device has at once (seed "Reactive reads", behaviour matrix). Pure.
+/// other strategies show what the device has at once (docs/spec/reads.md, Matrix of a live read). Pure.
 package struct EmissionGate: Sendable {
     package enum Decision: Sendable, Equatable {
         case hold

@@ -3,7 +3,8 @@ internal import KizunaCore
 package import KizunaPostgREST
 internal import KizunaStore
 
-// One-shot reads (spec reads §4): where the rows come from, and what happens when the server cannot be asked.
+// One-shot reads (docs/spec/reads.md, One-shot reads): where the rows come from, and what happens when the server
+// cannot be asked.
 
 extension Engine {
     /// How long a read waits for a session that is still settling.

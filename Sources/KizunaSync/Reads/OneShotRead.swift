@@ -3,7 +3,7 @@ public import KizunaPostgREST
 
 /// A read that answers once. A value: nothing happens before `execute()`.
 ///
-/// Source: design §5; spec reads §4.
+/// See docs/spec/reads.md, One-shot reads.
 public struct OneShotRead<Value: Decodable & Sendable>: OfflinePostgrestFilterBuilder {
     /// The request this read sends.
     public var request: TableRequest

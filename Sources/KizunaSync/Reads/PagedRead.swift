@@ -4,7 +4,7 @@ internal import KizunaPostgREST
 /// Whether a read asks for further pages until it has proved that it holds every row.
 ///
 /// A server answers with at most as many rows as its project allows (1,000 by default) and does not say that it cut
-/// the rest. Source: spec reads §5.3.
+/// the rest. See docs/spec/reads.md, Completeness.
 public enum KizunaCompleteness: Sendable, Hashable, CaseIterable {
     /// One request; the rows are what it answered, and `isComplete` says whether they are proved to be all.
     case asAnswered

@@ -3,7 +3,7 @@ package import KizunaCore
 
 /// One emission of a read. Its fields are true together.
 ///
-/// Source: seed "Reactive reads", what each emission says.
+/// See docs/spec/reads.md, Fields of a snapshot.
 public struct QuerySnapshot<Value: Sendable>: Sendable {
     /// The rows with the user's queued writes laid over them; nil while nothing is known for the query: nothing cached
     /// and no queued write it admits. An empty list means that the server returned no rows.

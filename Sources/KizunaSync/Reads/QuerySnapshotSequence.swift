@@ -6,7 +6,7 @@ public import KizunaPostgREST
 /// Nothing is asked or read before the first element is awaited. Iterations of one `cacheFirstThenNetwork` query share one
 /// subscription to the store and one refresh. A slow reader gets the newest snapshot, never a backlog.
 ///
-/// Source: seed "Reactive reads".
+/// See docs/spec/reads.md, Live reads.
 public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence, OfflinePostgrestFilterBuilder {
     /// One emission.
     public typealias Element = QuerySnapshot<Value>

@@ -46,7 +46,7 @@ package struct TableSchema: Sendable {
 ///
 /// Row level security answers an absent or expired identity with an empty list instead of an error.
 ///
-/// Source: seed "Refresh lifecycle", cold start; spec reads §11.
+/// See docs/spec/reads.md, Response trust.
 public enum ResponseTrust: Sendable, Hashable {
     /// Every answer is stored.
     case anySession

@@ -1,6 +1,6 @@
 /// Where a live read takes its rows from.
 ///
-/// Source: seed "Reactive reads", the three strategies.
+/// See docs/spec/reads.md, Strategies.
 public enum SequenceReadStrategy: Sendable, Hashable, CaseIterable {
     /// Cached rows at once, the server asked in parallel. A failed refresh leaves the rows and is retried for as long as
     /// the sequence is iterated. Use it for almost every screen.
@@ -14,7 +14,7 @@ public enum SequenceReadStrategy: Sendable, Hashable, CaseIterable {
 
 /// Where a one-shot read takes its rows from.
 ///
-/// Source: design §5; spec reads §4.
+/// See docs/spec/reads.md, One-shot reads.
 public enum ReadStrategy: Sendable, Hashable, CaseIterable {
     /// The server; the cached rows when it cannot be reached. A server error is thrown even when rows are cached.
     case networkFirst

@@ -95,7 +95,7 @@ package struct RefreshMachine: Sendable {
     private static let schedule = RetrySchedule.refresh
     private static let outdatedUntilPause = 3
     private static let outdatedPause = Duration.milliseconds(300)
-    /// A refresh is tried at most a minute apart, whatever the server asks for (seed "Refresh lifecycle").
+    /// A refresh is tried at most a minute apart, whatever the server asks for (docs/spec/reads.md, Retry schedule).
     private static let longestRetryAfter = Duration.seconds(60)
 
     package init(
@@ -288,7 +288,7 @@ package struct RefreshMachine: Sendable {
         rejections = 0
     }
 
-    /// Waiting for the session reads as waiting, never as a failure (seed "Refresh lifecycle").
+    /// Waiting for the session reads as waiting, never as a failure (docs/spec/reads.md, Waiting for the session).
     private mutating func forgetFailures() {
         failures = 0
         stallCause = nil

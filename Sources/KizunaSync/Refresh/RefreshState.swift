@@ -2,7 +2,7 @@ public import KizunaCore
 
 /// How the refresh behind a live read stands.
 ///
-/// Source: seed "Refresh lifecycle", the four states.
+/// See docs/spec/reads.md, Refresh states.
 public enum RefreshState: Sendable {
     /// No refresh is running or waiting: the last one succeeded, or the read does not refresh. Show nothing.
     case idle

@@ -3,7 +3,7 @@
 /// A test, or an app with an activation signal of its own, conforms a class of its own; most apps need not, since the
 /// scheduler installs `KizunaSyncNotificationForegroundSource` where the platform has one.
 ///
-/// Source: seed "Host scheduler", foreground wake.
+/// See docs/spec/scheduling.md, Foreground.
 public protocol KizunaSyncForegroundSource: AnyObject, Sendable {
     /// Starts calling the handler, from any thread, each time the app comes to the front.
     func start(onForeground: @escaping @Sendable () -> Void)

@@ -5,7 +5,7 @@ public import Foundation
 /// Times are the device's wall clock, for display. Every text is safe to show and to log: it holds no token, no URL
 /// query and no row value of this package's errors.
 ///
-/// Source: seed "Host scheduler", notes; spec scheduler §§ 1.10, 1.14.
+/// See docs/spec/scheduling.md, Health.
 public struct KizunaSyncHealth: Sendable, Equatable {
     /// What the loop is doing.
     public enum Phase: String, Sendable, CaseIterable {

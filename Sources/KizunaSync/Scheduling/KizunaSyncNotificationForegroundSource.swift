@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// UIKit's and AppKit's `didBecomeActive`, on watchOS the watch app's. Linux has none, and nothing is reported there.
 ///
-/// Source: seed "Host scheduler", foreground wake.
+/// See docs/spec/scheduling.md, Foreground.
 public final class KizunaSyncNotificationForegroundSource: KizunaSyncForegroundSource {
     private let name: Notification.Name?
     private let token = Mutex<ObserverToken?>(nil)

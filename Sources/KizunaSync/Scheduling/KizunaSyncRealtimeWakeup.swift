@@ -3,7 +3,7 @@
 /// What arrives is a hint that a table changed, no more. A dropped socket delays a pull and loses nothing, since the
 /// scheduler goes on polling.
 ///
-/// Source: seed "Host scheduler", realtime wake; spec scheduler §1.8.
+/// See docs/spec/scheduling.md, Realtime.
 public protocol KizunaSyncRealtimeWakeup: Sendable {
     /// Subscribes to the topics, `kizunasync:<table>` for each configured table in order; called once per start with
     /// all of them.

@@ -22,7 +22,7 @@ internal import KizunaTransport
 ///
 /// Offline: nothing runs while the network path is not satisfied; its return is a wake of its own.
 ///
-/// Source: seed "Host scheduler"; spec scheduler.
+/// See docs/spec/scheduling.md, Role.
 public final class KizunaSyncScheduler: Sendable {
     private let runner: SchedulerRunner
 

@@ -5,7 +5,7 @@ internal import KizunaTransport
 /// The scheduler's default; it serves as `networkAvailability` of a client's configuration too. Each start makes a
 /// monitor of its own, so one object serves one listener at a time.
 ///
-/// Source: seed "Host scheduler", path monitoring.
+/// See docs/spec/scheduling.md, Network path.
 public final class KizunaSyncSystemPathMonitor: KizunaSyncPathMonitor {
     private let monitor = PlatformPathMonitor()
 

@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// The waits of the scheduler, as spec scheduler §§ 1.4 and 1.14 give them.
+/// The waits of the scheduler, see docs/spec/scheduling.md, Timer and backoff.
 package enum SchedulerWaits {
     /// Polls wait no longer than this after failures, unless the interval itself is longer.
     private static let longestBackoff = Duration.seconds(30)

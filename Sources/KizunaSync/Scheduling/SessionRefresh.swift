@@ -1,6 +1,6 @@
 /// How the refresh of the session before a run went.
 ///
-/// Source: spec scheduler §1.14.5.
+/// See docs/spec/scheduling.md, Session refresh.
 public enum SessionRefresh: Sendable {
     /// There is a session whose token has been handed over: run.
     case ready

@@ -32,7 +32,7 @@ package struct Gateway: Sendable {
     }
 
     /// Sends a read. A 503 or 520 is repeated after 1, 2 and 4 s; a transport failure is not, so that a dead network is
-    /// seen at once (seed "Refresh lifecycle").
+    /// seen at once (docs/spec/reads.md, Retry schedule).
     ///
     /// Without credentials nothing is sent: an answer to nobody must not pass for a user's. `isWanted` is asked before a
     /// repeat, since the owner may have changed meanwhile.

@@ -3,7 +3,7 @@ package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 
-// How an app's write becomes queue entries. Every write is a queue entry first (design §2.3).
+// How an app's write becomes queue entries. Every write is a queue entry first (docs/spec/writes.md, One way to write).
 
 /// What an upsert does when a row is there already.
 package struct UpsertRule: Sendable, Equatable {

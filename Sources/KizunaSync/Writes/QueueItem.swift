@@ -3,7 +3,8 @@ package import KizunaStore
 
 /// A queued write as the queue's machine sees it: its place, what it touches, and how it may share a request.
 package struct QueueItem: Sendable, Equatable, Identifiable {
-    /// Something a write touches. Two writes that touch the same thing are sent in queue order (design §5, lanes).
+    /// Something a write touches. Two writes that touch the same thing are sent in queue order (docs/spec/writes.md,
+    /// Order of sending).
     package enum Token: Hashable, Sendable {
         case row(TableID, RowKey)
         /// A row of which it must only be sure that it is there: others may be sure of it at the same time.

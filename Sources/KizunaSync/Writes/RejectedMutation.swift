@@ -4,7 +4,7 @@ package import KizunaStore
 
 /// A write the server refused for good. It waits here until the app decides what becomes of it.
 ///
-/// Source: design §5; spec reads §8.6.
+/// See docs/spec/writes.md, Rejected mutations.
 public struct RejectedMutation: Sendable, Identifiable, Equatable {
     /// The write as it was queued.
     public let mutation: PendingMutation

@@ -4,7 +4,7 @@ internal import KizunaStore
 
 /// What an app can do about a refused write. Each takes the write's id, as `rejectedMutations` gives it.
 ///
-/// Source: design §5; spec reads §8.6.
+/// See docs/spec/writes.md, Rejected mutations.
 extension KizunaSyncClient {
     /// The receipt of a write that was queued earlier, perhaps before a restart.
     ///

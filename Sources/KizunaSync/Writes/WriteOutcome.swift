@@ -1,6 +1,7 @@
 package import KizunaCore
 
-/// What one HTTP answer, or the lack of one, means for the writes it was asked about (spec reads §8.5).
+/// What one HTTP answer, or the lack of one, means for the writes it was asked about (docs/spec/writes.md, Responses
+/// and outcomes).
 package enum WriteOutcome: Sendable, Equatable {
     /// The server did it.
     case delivered

@@ -5,7 +5,7 @@ import KizunaLocal
 import KizunaSync
 import Testing
 
-/// Tokens and keys stay in memory; errors name no value (design §5).
+/// Tokens and keys stay in memory; errors name no value (docs/spec/owners.md, Secrets).
 @Suite struct SecrecyTests {
     @Test func noFileAndNoTextHoldsATokenOrAKey() async throws {
         try await SharedCluster.withBackend(Schemas.ownNotes) { backend in

@@ -2,7 +2,8 @@ import KizunaCore
 import KizunaStore
 import Testing
 
-/// Lists that show rows of another table inside their own go stale with that table (spec reads §§ 6.5, 9.5).
+/// Lists that show rows of another table inside their own go stale with that table (docs/spec/reads.md, Embedded
+/// tables).
 @Suite struct EmbeddedListTests {
     private static let comments = TableID(name: "comments")
 

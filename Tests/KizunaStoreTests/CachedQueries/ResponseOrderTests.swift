@@ -2,7 +2,8 @@ import KizunaCore
 import KizunaStore
 import Testing
 
-/// Which answers are stored at all: an answer that is older than what the device knows is not (spec reads §6.5).
+/// Which answers are stored at all: an answer that is older than what the device knows is not (docs/spec/reads.md,
+/// Order of responses and changes).
 @Suite struct ResponseOrderTests {
     @Test func anAnswerAskedForBeforeADeliveredWriteIsRefused() async throws {
         let scene = try StoreScene()

@@ -4,7 +4,7 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// What a delivered write does to a list, case by case (spec reads §9.5).
+/// What a delivered write does to a list, case by case (docs/spec/writes.md, Effect of an accepted mutation).
 @Suite struct DeliveryEffectTests {
     private func shape(_ parameters: (String, String)..., columns: String? = nil) -> QueryShape {
         var request = TableRequest(schema: "public", table: "notes")

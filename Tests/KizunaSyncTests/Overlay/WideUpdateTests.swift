@@ -4,7 +4,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Updates that name no keys move rows between lists as those that do (spec reads §9.2).
+/// Updates that name no keys move rows between lists as those that do (docs/spec/reads.md, Overlay).
 @Suite struct WideUpdateTests {
     @Test func rowsEnterAListThatNeverHeldThem() throws {
         try withTemporaryFolder { folder in

@@ -3,7 +3,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// A stored session that is restored, and one that is not: with every end (seed "Reactive reads", session restoring).
+/// A stored session that is restored, and one that is not: with every end (docs/spec/reads.md, Matrix of a live read).
 @Suite struct RestoringTests {
     /// Alice was here before, and a process left. Gives back what the next process shows.
     private func next(

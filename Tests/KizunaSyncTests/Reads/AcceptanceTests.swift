@@ -4,7 +4,8 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// The assertions that follow from the pages, by their numbers in the specification (§18), 1 to 11.
+/// The assertions that follow from the pages, by their numbers in the specification (docs/spec/reads.md, Acceptance
+/// list), 1 to 11.
 @Suite struct ReadAcceptanceTests {
     @Test func acceptance01InstantFailuresStallAtTheFourthAttemptAndGoOnAMinuteApart() throws {
         try ReadScene.run { scene in

@@ -3,7 +3,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// One-shot reads that are under way when the client closes (spec reads §4, §16.1).
+/// One-shot reads that are under way when the client closes (docs/spec/reads.md, Closing).
 @Suite struct ClosingTests {
     /// What a read that has begun ends with when the client closes, and how long closing took.
     private static func outcome(

@@ -4,7 +4,8 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Every cell of the matrix of one-shot reads (spec reads §4): what comes, after how long, and how many requests it took.
+/// Every cell of the matrix of one-shot reads (docs/spec/reads.md, One-shot reads): what comes, after how long, and how
+/// many requests it took.
 @Suite struct OneShotCellTests {
     enum Condition: String, CaseIterable {
         case onlineWarm, onlineCold, offlineWarm, offlineCold, knownDownWarm, knownDownCold, disabledWarm, disabledCold

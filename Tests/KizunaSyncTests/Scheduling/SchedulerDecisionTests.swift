@@ -5,7 +5,7 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// The eleven decisions of spec scheduler §1.14.
+/// The eleven decisions of docs/spec/scheduling.md, Numbered decisions.
 @Suite struct SchedulerDecisionTests {
     private static let failure = SyncError(.connectivity, "x")
 

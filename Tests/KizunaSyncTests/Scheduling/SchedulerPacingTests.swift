@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What bounds the runs of a device whose network comes and goes, and of one that the server asked to be left alone
-/// (decision 050; spec scheduler § 1.14: 2, 11).
+/// (decision 050; docs/spec/scheduling.md, Numbered decisions: 2, 11).
 @Suite struct SchedulerPacingTests {
     private static let failure = SyncError(.connectivity, "x")
 

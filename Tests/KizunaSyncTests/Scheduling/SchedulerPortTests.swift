@@ -5,7 +5,8 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// Path gate, foreground, doorbell and local writes (spec scheduler §§ 1.6–1.9, 1.12: 13–18, 23–25, 31, 32).
+/// Path gate, foreground, doorbell and local writes (docs/spec/scheduling.md, Numbered behaviors: 13–18, 23–25, 31,
+/// 32).
 @Suite struct SchedulerPortTests {
     // MARK: - Path
 

@@ -5,7 +5,7 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// What one run does (spec scheduler §§ 1.3, 1.12: 1–6, 11, 12, 19–22, 27).
+/// What one run does (docs/spec/scheduling.md, Numbered behaviors: 1–6, 11, 12, 19–22, 27).
 @Suite struct SchedulerRunTests {
     private struct Plain: Error, CustomStringConvertible {
         var description: String { "the disk is on fire" }

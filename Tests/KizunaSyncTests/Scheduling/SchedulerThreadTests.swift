@@ -4,7 +4,8 @@ import KizunaSync
 import Synchronization
 import Testing
 
-/// Real threads: every setting and method from everywhere at once (spec scheduler §§ 1.11, 1.12: 26).
+/// Real threads: every setting and method from everywhere at once (docs/spec/scheduling.md, Threads;
+/// docs/spec/scheduling.md, Numbered behaviors: 26).
 @Suite struct SchedulerThreadTests {
     @Test(.timeLimit(.minutes(2))) func fourHundredWritesAndWakesAtOnceEndAsAssigned() async {
         let client = FakeSchedulerClient()

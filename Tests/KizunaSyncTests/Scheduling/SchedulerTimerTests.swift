@@ -5,7 +5,7 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// The timer, its jitter and its backoff (spec scheduler §§ 1.4, 1.12: 7–10, 28–30).
+/// The timer, its jitter and its backoff (docs/spec/scheduling.md, Numbered behaviors: 7–10, 28–30).
 @Suite struct SchedulerTimerTests {
     @Test func jitterSpansTheUpperHalfOfTheInterval() throws {
         try Simulation.run { simulation in

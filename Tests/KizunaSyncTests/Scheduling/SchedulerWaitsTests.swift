@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaSync
 import Testing
 
-/// The figures of spec scheduler §§ 1.4 and 1.14, without a clock.
+/// The figures of docs/spec/scheduling.md, Timer and backoff, without a clock.
 @Suite struct SchedulerWaitsTests {
     @Test(arguments: [
         (15, 0, 15), (15, 1, 30), (15, 9, 30), (4, 1, 8), (4, 2, 16), (4, 3, 30), (30, 5, 30), (60, 1, 60),

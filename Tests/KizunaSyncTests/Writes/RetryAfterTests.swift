@@ -4,7 +4,8 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// A server that asks to be left alone for a while is left alone (spec reads §8.5, spec scheduler 1.14.11).
+/// A server that asks to be left alone for a while is left alone (docs/spec/writes.md, Responses and outcomes;
+/// docs/spec/scheduling.md, Retry-After).
 @Suite struct RetryAfterTests {
     /// A client with one waiting write, whose server has just answered 429 and asked for so many seconds.
     private static func run(

@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaSync
 import Testing
 
-/// Every status with every class of error code (spec reads §8.5).
+/// Every status with every class of error code (docs/spec/writes.md, Responses and outcomes).
 @Suite struct ResponseOutcomeTests {
     private static let codes: [String?] = [
         nil, "PGRST301", "PGRST002", "PGRST204", "23502", "23503", "23505", "23514", "42501", "40001", "40P01", "53300",

@@ -1,4 +1,5 @@
-/// Machines decide and do nothing else (design §2.5): no waiting, no clock, no randomness, no lock, no platform.
+/// Machines decide and do nothing else (docs/architecture.md, Machine and runner): no waiting, no clock, no randomness,
+/// no lock, no platform.
 enum MachineChecker {
     private static let impure: [(Pattern, String)] = [
         (Pattern(#"\bawait\b|\basync\b"#), "waits"),

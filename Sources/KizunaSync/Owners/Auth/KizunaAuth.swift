@@ -7,7 +7,7 @@ internal import Synchronization
 /// for `KizunaSyncConfiguration.session`; an app that uses supabase-swift's Auth does not need it.
 ///
 /// Tokens are kept in memory, and the refresh token in the store the app gives. A refresh that fails offline is tried
-/// again; only an explicit sign-out reads as signed out (design §5).
+/// again; only an explicit sign-out reads as signed out (docs/spec/owners.md, A lost session is not a sign-out).
 public final class KizunaAuth: SessionSource {
     private struct State {
         var machine = SessionMachine()

@@ -10,7 +10,7 @@
     /// one, a new one is asked for. Offline, with a session stored, the last user's rows stay readable. Needs the package
     /// trait `SupabaseSwift`.
     ///
-    /// Source: design §2.4; spec field-failures 2 to 4.
+    /// See docs/spec/owners.md, A lost session is not a sign-out; docs/field-failures.md, rows 2 to 4.
     public final class SupabaseSession: SessionSource {
         private struct State {
             var machine: SupabaseSessionMachine

@@ -8,7 +8,7 @@
 /// - `following`: what Auth tells counts.
 /// - `ended`: signed out; news of the old session that come late are dropped. → `following` at a sign-in.
 ///
-/// Source: design §2.4; spec field-failures 2 to 4.
+/// See docs/spec/owners.md, A lost session is not a sign-out; docs/field-failures.md, rows 2 to 4.
 package struct SupabaseSessionMachine: Sendable {
     package enum Event: Sendable, Equatable {
         /// The first event of a listener: a session, perhaps one whose token has run out; nil where it could not be

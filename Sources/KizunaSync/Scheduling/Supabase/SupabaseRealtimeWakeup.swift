@@ -10,7 +10,7 @@
     /// was not joined is lost. A join that fails is tried again after 1, 2, 4 … 60 s. The channels are private, so the
     /// project needs a policy on `realtime.messages` that lets the user read these topics.
     ///
-    /// Source: seed "Host scheduler", realtime wake; spec scheduler §1.14.10; spec field-failures 39.
+    /// See docs/spec/scheduling.md, Realtime; docs/field-failures.md, row 39.
     public final class SupabaseRealtimeWakeup: KizunaSyncRealtimeWakeup {
         private let client: SupabaseClient
         private let environment = SyncEnvironment.live()
