@@ -64,7 +64,7 @@ private enum OwnersSamples {
         let subscription = try await client.on { event in
             switch event {
             case .queueDepth(let depth): print("waiting:", depth)
-            case .mutationRejected(let id): print("refused:", id)
+            case .mutationRejected(let id): print("rejected:", id)
             case .ownerChanged: print("another user's rows now")
             case .resetRequired(let reason): print("blocked:", reason)
             case .localChanged(let tables): print("changed:", tables.sorted())

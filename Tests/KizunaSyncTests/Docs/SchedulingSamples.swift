@@ -59,7 +59,7 @@ private enum SchedulingSamples {
         let scheduler = KizunaSyncScheduler(
             client: kizunasync,
             refreshSession: {
-                guard await isSignedIn() else { return .signedOut }  // not asked again until a wake or notifySession()
+                guard await isSignedIn() else { return .signedOut }  // not called again until a wake or notifySession()
                 do {
                     let session = try await supabase.auth.session
                     try await kizunasync.setAccessToken(session.accessToken)
@@ -72,27 +72,27 @@ private enum SchedulingSamples {
         scheduler.stop()
     }
 
-    final class Doorbell: KizunaSyncRealtimeWakeup {
+    final class BroadcastWakeup: KizunaSyncRealtimeWakeup {
         func subscribe(
             topics: [String], onWake: @escaping @Sendable () -> Void
         ) -> any KizunaSyncRealtimeSubscription {
             let task = Task {
                 for await _ in broadcasts(of: topics, event: "changed") { onWake() }
             }
-            return DoorbellSubscription(task: task)
+            return BroadcastSubscription(task: task)
         }
     }
 
-    struct DoorbellSubscription: KizunaSyncRealtimeSubscription {
+    struct BroadcastSubscription: KizunaSyncRealtimeSubscription {
         let task: Task<Void, Never>
 
         func cancel() { task.cancel() }
     }
 
     static func doorbell() {
-        let ringing = KizunaSyncScheduler(
-            client: kizunasync, realtime: Doorbell(), realtimeTables: ["todos"], refreshSession: { true })
-        ringing.stop()
+        let scheduler = KizunaSyncScheduler(
+            client: kizunasync, realtime: BroadcastWakeup(), realtimeTables: ["todos"], refreshSession: { true })
+        scheduler.stop()
     }
 
     static func ports() {

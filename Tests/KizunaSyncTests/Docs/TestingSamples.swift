@@ -25,10 +25,10 @@ import Testing
     }
 
     func faults(_ network: ScriptedTransport, _ server: SimulatedServer) {
-        network.plant(.dropResponse)  // the server handles the next request, its answer is lost
+        network.plant(.dropResponse)  // the server handles the next request, its response is lost
         server.latency = .milliseconds(250)
         server.outage = SimulatedRejection(503, code: "PGRST001", message: "down", retryAfter: 30)
-        network.enqueue(.json("<html>", status: 200))  // a proxy answers the next one
+        network.enqueue(.json("<html>", status: 200))  // a proxy responds to the next one
     }
 
     func sessions(_ simulation: Simulation, _ network: ScriptedTransport) async throws {

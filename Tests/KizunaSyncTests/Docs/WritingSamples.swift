@@ -33,7 +33,7 @@ private enum WritingSamples {
             let rows = try await receipt.delivered().decode(as: TaskRow.self)
             print("the server has", rows.map(\.title))
         } catch let error as SyncError where error.code == .rejected {
-            print("refused:", error.server?.code ?? "?", error.server?.constraint ?? "")
+            print("rejected:", error.server?.code ?? "?", error.server?.constraint ?? "")
         }
 
         try await client.write { tx in
