@@ -17,15 +17,16 @@ import Testing
     }
 
     @Test func aNameThatIsGoneIsFound() {
-        let source = SourceFile(path: "Sources/A/Reads/LeaseMachine.swift", text: "struct LeaseMachine {}")
+        let source = SourceFile(path: "Sources/KizunaSync/Reads/LeaseMachine.swift", text: "struct LeaseMachine {}")
         let test = SourceFile(path: "Tests/A/A.swift", text: "@Test func aLeaseIsRenewedInTime() {}")
         let page = SourceFile(
             path: "docs/a.md",
             text: """
-                `LeaseMachine`, `Reads/LeaseMachine`, `aLeaseIsRenewedInTime`, `sending`, `a + b`
-                `GoneMachine`, `Reads/GoneMachine`, `aLeaseIsGoneInTime`
+                `LeaseMachine`, `Sources/KizunaSync/Reads/LeaseMachine.swift`, `Reads/LeaseMachine`,
+                `aLeaseIsRenewedInTime`, `sending`, `a + b`
+                `GoneMachine`, `Sources/KizunaSync/Gone.swift`, `aLeaseIsGoneInTime`
                 """)
         let checker = PageNameChecker([source, test, page], foreign: [])
-        #expect(checker.findings(in: page).map(\.line) == [2, 2, 2])
+        #expect(checker.findings(in: page).map(\.line) == [3, 3, 3])
     }
 }

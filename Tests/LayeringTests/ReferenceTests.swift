@@ -32,6 +32,16 @@ import Testing
         #expect(cited.count > 30)
     }
 
+    @Test func everyPageWithSwiftCodeIsCompiledByATest() throws {
+        let files = try SourceTree.files()
+        let tests = files.filter { $0.path.hasPrefix("Tests/KizunaSyncTests/Docs/") }.flatMap(\.lines)
+        let pages = files.filter { file in
+            file.path.hasSuffix(".md") && file.lines.contains { $0.hasPrefix("```swift") }
+        }
+        #expect(pages.count > 5)
+        #expect(pages.map(\.path).filter { path in !tests.contains { $0.contains("\"\(path)\"") } } == [])
+    }
+
     @Test(arguments: [
         ("Sources/A/A.swift", "/// See docs/spec/gone.md."),
         ("Sources/A/A.swift", "/// See docs/spec/reads.md, No heading."),

@@ -38,7 +38,7 @@ struct PageNameChecker {
     /// Whether a quoted text is the name of something that exists, or no name at all.
     private func isKnown(_ text: String) -> Bool {
         if foreign.contains(text) || folders.contains(text) { return true }
-        if text.wholeMatch(of: #/[A-Z]\w+(/[A-Za-z]\w+)+(\+\w+)?/#) != nil {
+        if text.wholeMatch(of: #/[A-Z]\w+(/[A-Za-z]\w+)+(\+\w+)?(\.swift)?/#) != nil {
             return paths.contains { path in
                 path.hasSuffix("/\(text).swift") || path.hasSuffix("/\(text)") || path.contains("/\(text)/")
             }
