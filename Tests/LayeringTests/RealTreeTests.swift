@@ -1,6 +1,6 @@
 import Testing
 
-/// The rules of the design and of the house style, held against every file of the package.
+/// Every file of the package keeps the house rules.
 @Suite struct RealTreeTests {
     private static let checkers: [@Sendable (SourceFile) -> [Finding]] = [
         ImportChecker.findings, MachineChecker.findings, CallChecker.findings, PlatformChecker.findings,

@@ -1,4 +1,4 @@
-/// The arrows of the design's picture: which of the package's own modules, and of its C modules, a target may import.
+/// The arrows of docs/architecture.md: which of the package's own modules, and of its C modules, a target may import.
 enum ImportChecker {
     private static let allowed: [String: Set<String>] = [
         "KizunaCore": [],
