@@ -1,9 +1,11 @@
 import Testing
 
-/// The pages use the words of the glossary.
+/// Pages and comments use the words of the glossary.
 @Suite struct WordTests {
-    /// Beginnings of the paths that are checked.
-    private static let checked = ["docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+    /// Beginnings of the paths that are checked: the pages, and sources whose comments have been rewritten.
+    private static let checked = [
+        "docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Sources/KizunaPostgREST/",
+    ]
 
     @Test func noPageHasAWordThatIsNotUsed() throws {
         let files = try SourceTree.files()
