@@ -64,7 +64,7 @@ import Testing
     @Test func killedWhenTheResponseHasCome() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
-            let end = try await scene.run(job, kill: "answer 1")
+            let end = try await scene.run(job, kill: "response 1")
             #expect(end.isKilled && end.accepted == [noteKey(1)], "\(end)")
             #expect(scene.writes.map(\.status) == [201])
             try await expectDeliveredOnce(scene)

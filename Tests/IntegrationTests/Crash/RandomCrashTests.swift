@@ -113,7 +113,7 @@ struct RandomCrash {
     private static func kill(_ random: inout SeededRandom) -> String {
         switch random.next() % 4 {
         case 0: "send \(1 + random.next() % 4)"
-        case 1: "answer \(1 + random.next() % 4)"
+        case 1: "response \(1 + random.next() % 4)"
         default: "commit \(1 + random.next() % 20)"
         }
     }

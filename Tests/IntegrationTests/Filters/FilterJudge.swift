@@ -41,7 +41,8 @@ struct FilterDecision: Sendable {
         case yes
         case no
         case null
-        case rejected
+        /// The word of `Tests/SpecCases`.
+        case rejected = "refused"
     }
 
     let response: Response
