@@ -38,8 +38,15 @@ import Testing
         "import Dispatch", "let clock = ContinuousClock()",
     ])
     func impureMachinesAreFound(_ text: String) {
-        #expect(!lines(MachineChecker.findings, "Sources/KizunaSync/Writes/QueueMachine.swift", text).isEmpty)
-        #expect(lines(MachineChecker.findings, "Sources/KizunaSync/Writes/QueueRunner.swift", text) == [])
+        #expect(!lines(PurityChecker.findings, "Sources/KizunaSync/Writes/QueueMachine.swift", text).isEmpty)
+        #expect(!lines(PurityChecker.findings, "Sources/KizunaSync/Writes/QueueMachine+Waiting.swift", text).isEmpty)
+        #expect(
+            !lines(PurityChecker.findings, "Sources/KizunaSync/Writes/WriteOutcome.swift", "/// Pure.\n" + text).isEmpty
+        )
+        #expect(lines(PurityChecker.findings, "Sources/KizunaSync/Writes/QueueRunner.swift", text) == [])
+        #expect(
+            lines(PurityChecker.findings, "Sources/KizunaSync/Writes/QueueRunner.swift", "// Purely a note.\n" + text)
+                == [])
     }
 
     @Test func pureMachinesAreFine() {
@@ -48,7 +55,7 @@ import Testing
             /// No await, no Task, no Date() in here.
             struct QueueMachine { var taskCount = 0; let at: MonotonicInstant; let updatedAt: Date? }
             """
-        #expect(lines(MachineChecker.findings, "Sources/KizunaSync/Writes/QueueMachine.swift", text) == [])
+        #expect(lines(PurityChecker.findings, "Sources/KizunaSync/Writes/QueueMachine.swift", text) == [])
     }
 
     @Test(arguments: [
@@ -80,7 +87,18 @@ import Testing
     }
 
     @Test(arguments: [
-        "TaskTicket { }", "try Task.checkCancellation()", "environment.random()", "Date(timeIntervalSince1970: 0)",
+        "try? await store.pending()", "let rows = (try? await gateway.read(request)) ?? []",
+        "guard (try?  await f()) != nil else { return }",
+    ])
+    func ignoredErrorsOfStoreAndNetworkAreFound(_ text: String) {
+        #expect(lines(CallChecker.findings, "Sources/KizunaSync/A.swift", text) == [1])
+        #expect(lines(CallChecker.findings, "Tests/AnyTests/A.swift", text) == [])
+        #expect(lines(CallChecker.findings, "Sources/KizunaSync/A.swift", "// " + text) == [])
+    }
+
+    @Test(arguments: [
+        "TaskTicket { }", "try? await environment.sleep(.seconds(1))", "let members = try? row.objectMembers()",
+        "try Task.checkCancellation()", "environment.random()", "Date(timeIntervalSince1970: 0)",
         "if Task.isCancelled { }", "let task: Task<Void, Never>", "UUID(uuidString: text)",
     ])
     func whatTheClientMayDoIsFine(_ text: String) {

@@ -1,9 +1,9 @@
 import Testing
 
-/// Every file of the package keeps the house rules.
+/// The layering rules and the house style, checked in every file of the package.
 @Suite struct RealTreeTests {
     private static let checkers: [@Sendable (SourceFile) -> [Finding]] = [
-        ImportChecker.findings, MachineChecker.findings, CallChecker.findings, PlatformChecker.findings,
+        ImportChecker.findings, PurityChecker.findings, CallChecker.findings, PlatformChecker.findings,
         SafetyChecker.findings, TextChecker.findings,
     ]
 

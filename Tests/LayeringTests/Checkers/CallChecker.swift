@@ -23,9 +23,15 @@ enum CallChecker {
         ),
     ]
 
+    /// What waits is a call of the store or of the network; a sleep fails by cancellation alone.
+    private static let ignored = Pattern(#"\btry\?\s*await\b(?![^;{]*\.sleep\()"#)
+
     static func findings(in file: SourceFile) -> [Finding] {
         guard file.isSwift else { return [] }
         var findings = traps.flatMap { pattern, message in pattern.findings(in: file.code, of: file, message) }
+        if let target = file.target, clientTargets.contains(target) {
+            findings += ignored.findings(in: file.code, of: file, "an error of the store or the network is ignored")
+        }
         if let target = file.target, clientTargets.contains(target), !file.name.hasSuffix("+Live.swift") {
             findings += live.flatMap { pattern, what in
                 pattern.findings(in: file.code, of: file, "\(what), outside a +Live.swift file")
