@@ -33,11 +33,11 @@ extension KizunaSyncClient {
     ///
     /// - Throws: `SyncError`: `invalidConfiguration` where the configuration has a session source, which is then the one
     ///   to sign out; `storage` when the next store cannot be opened.
-    public func signOut() async throws { try await engine().signOut() }
+    public func signOut() async throws { try await engine().ownerControl.signOut() }
 
     /// Where the client stands with the server, and whether it is blocked until `reset()`.
     public func checkpoint() async throws -> KizunaSyncCheckpoint {
-        let reason = try engine().softBlockReason
+        let reason = try engine().ownerControl.softBlockReason
         return KizunaSyncCheckpoint(cursor: nil, softBlocked: reason != nil, softBlockReason: reason)
     }
 
@@ -48,24 +48,24 @@ extension KizunaSyncClient {
 
     /// How many writes wait for the server's verdict.
     public func outboxDepth() async throws -> Int {
-        try await engine().handle().store.pendingMutationCount()
+        try await engine().context.owners.handle().store.pendingMutationCount()
     }
 
     /// Removes the present user's data from the device, unsent and refused writes included, and ends a soft block: from
     /// then on the session's own user is served.
     ///
     /// It raises no local write; call the scheduler's `wake()` after it.
-    public func reset() async throws { try await engine().reset() }
+    public func reset() async throws { try await engine().ownerControl.reset() }
 
     /// How many writes of a user wait on this device; nil asks for nobody's. Ask before a sign-out to warn.
     public func pendingMutationCount(owner userID: String?) async throws -> Int {
         let owner = userID.map { OwnerID.user($0) } ?? .nobody
-        return try await engine().knownOwners().first { $0.owner == owner }?.pending ?? 0
+        return try await engine().ownerControl.knownOwners().first { $0.owner == owner }?.pending ?? 0
     }
 
     /// The ids of the users that have a store on this device.
     public func knownOwners() async throws -> [String] {
-        try await engine().knownOwners().compactMap(\.owner.userID)
+        try await engine().ownerControl.knownOwners().compactMap(\.owner.userID)
     }
 
     /// Removes a former user's store, unsent writes included. The present user's is not removed: sign out first. Another
@@ -74,6 +74,6 @@ extension KizunaSyncClient {
     /// - Throws: `SyncError`: `invalidConfiguration` for the present user, `storeBusy` while another process writes to it,
     ///   `storage` when the files cannot be removed.
     public func removeOwner(_ userID: String) async throws {
-        try await engine().removeOwner(.user(userID))
+        try await engine().ownerControl.removeOwner(.user(userID))
     }
 }

@@ -47,7 +47,7 @@ public final class KizunaSyncClient: Sendable {
         // Whoever hears of it may subscribe to the next engine at once.
         defer { previous?.events.end(.engineReplaced) }
         let engine = try Engine(configuration, dependencies: dependencies)
-        await engine.sessionBegan()
+        await engine.ownerControl.sessionBegan()
         let isLast = state.withLock { state in
             guard state.calls == call else { return false }
             state.engine = engine
@@ -77,7 +77,7 @@ public final class KizunaSyncClient: Sendable {
     ///   configuration has a session source; `engineUnavailable` before `create(_:)`.
     public func setAccessToken(_ token: String) async throws {
         let claims = try AccessToken(token)
-        try engine().take(.signedIn(userID: claims.userID, accessToken: claims.text))
+        try engine().ownerControl.take(.signedIn(userID: claims.userID, accessToken: claims.text))
     }
 
     /// Allows requests again and tries at once whatever waits.
@@ -95,7 +95,7 @@ public final class KizunaSyncClient: Sendable {
     /// - Throws: `SyncError` with code `engineUnavailable`, `closed`, or `storage` when the store cannot be written;
     ///   nothing is removed then.
     public func clearLocalData(keepingQueue: Bool = false) async throws {
-        try await engine().clearLocalData(keepingQueue: keepingQueue)
+        try await engine().ownerControl.clearLocalData(keepingQueue: keepingQueue)
     }
 
     /// The writes of a table that wait for the server's verdict: the present ones first, then each change.
@@ -107,10 +107,10 @@ public final class KizunaSyncClient: Sendable {
         KizunaStateSequence { [self] in
             let engine = try engine()
             let written = TableID(schema: schema, name: table)
-            let feed = PendingFeed(table: written, keyColumns: engine.tables(written).keyColumns)
-            let id = try engine.addFeed(feed)
-            if let handle = engine.openHandle { feed.storeOpened(handle, in: engine.environment) }
-            return (feed.channel, { engine.removeFeed(id) })
+            let feed = PendingFeed(
+                table: written, keyColumns: engine.context.schemas[written].keyColumns,
+                environment: engine.context.environment)
+            return (feed.channel, try engine.follow(feed))
         }
     }
 
@@ -118,10 +118,8 @@ public final class KizunaSyncClient: Sendable {
     public var rejectedMutations: KizunaStateSequence<[RejectedMutation]> {
         KizunaStateSequence { [self] in
             let engine = try engine()
-            let feed = RejectionFeed()
-            let id = try engine.addFeed(feed)
-            if let handle = engine.openHandle { feed.storeOpened(handle, in: engine.environment) }
-            return (feed.channel, { engine.removeFeed(id) })
+            let feed = RejectionFeed(environment: engine.context.environment)
+            return (feed.channel, try engine.follow(feed))
         }
     }
 

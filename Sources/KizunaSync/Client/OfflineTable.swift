@@ -24,8 +24,8 @@ public struct OfflineTable: Sendable {
         _ columns: String = "*", as type: Value.Type, readStrategy: SequenceReadStrategy = .cacheFirstThenNetwork
     ) -> QuerySnapshotSequence<Value> {
         QuerySnapshotSequence(
-            client: client, request: TableRequest(schema: schema, table: table, columns: columns),
-            readStrategy: readStrategy)
+            request: TableRequest(schema: schema, table: table, columns: columns), readStrategy: readStrategy
+        ) { [client] () throws(SyncError) in try client.engine().reads }
     }
 
     /// A one-shot read; add filters, then call `execute()`.
@@ -35,8 +35,8 @@ public struct OfflineTable: Sendable {
         _ columns: String = "*", as type: Value.Type, readStrategy: ReadStrategy = .networkFirst
     ) -> OneShotRead<Value> {
         OneShotRead(
-            client: client, request: TableRequest(schema: schema, table: table, columns: columns),
-            readStrategy: readStrategy)
+            request: TableRequest(schema: schema, table: table, columns: columns), readStrategy: readStrategy
+        ) { [client] () throws(SyncError) in try client.engine().reads }
     }
 
     // MARK: - Writing
@@ -50,7 +50,7 @@ public struct OfflineTable: Sendable {
     ///   `storage`; nothing is queued then.
     @discardableResult
     public func insert(_ row: some Encodable & Sendable) async throws -> WriteReceipt {
-        try await client.engine().enqueue(inserting: RowEncoder.rows(row, table: table), into: id)
+        try await client.engine().writes.enqueue(inserting: RowEncoder.rows(row, table: table), into: id)
     }
 
     /// Adds rows, or changes those that have the same key already. With `ignoreDuplicates` those are left as they are.
@@ -60,7 +60,7 @@ public struct OfflineTable: Sendable {
     public func upsert(
         _ row: some Encodable & Sendable, onConflict: String? = nil, ignoreDuplicates: Bool = false
     ) async throws -> WriteReceipt {
-        try await client.engine().enqueue(
+        try await client.engine().writes.enqueue(
             inserting: RowEncoder.rows(row, table: table), into: id,
             upsert: UpsertRule(onConflict: onConflict, ignoresDuplicates: ignoreDuplicates))
     }
@@ -70,15 +70,17 @@ public struct OfflineTable: Sendable {
     /// `try await from("tasks").update(["done": true]).eq("id", value: id).execute()` ⟶
     /// `PATCH /rest/v1/tasks?id=eq.…`
     public func update(_ values: some Encodable & Sendable) -> FilteredWrite {
-        FilteredWrite(
-            client: client, request: TableRequest(schema: schema, table: table),
-            patch: Result { try RowEncoder.object(values, table: table) })
+        FilteredWrite(updating: table, schema: schema, values) { [client] () throws(SyncError) in
+            try client.engine().writes
+        }
     }
 
     /// Removes the rows that match the filters added to it; call `execute()` at the end.
     ///
     /// `try await from("tasks").delete().eq("id", value: id).execute()` ⟶ `DELETE /rest/v1/tasks?id=eq.…`
     public func delete() -> FilteredWrite {
-        FilteredWrite(client: client, request: TableRequest(schema: schema, table: table), patch: .success(nil))
+        FilteredWrite(deletingFrom: table, schema: schema) { [client] () throws(SyncError) in
+            try client.engine().writes
+        }
     }
 }

@@ -51,16 +51,6 @@ package struct OwnerMachine: Sendable {
         case softBlocked(reason: String)
     }
 
-    /// With what requests may go out.
-    package enum Credentials: Sendable, Equatable {
-        /// The session has not settled, or there is no token of the owner: send nothing.
-        case unsettled
-        case anonymous
-        case token(String)
-
-        package var isSettled: Bool { self != .unsettled }
-    }
-
     private enum State: Sendable, Equatable {
         case opening
         case open

@@ -8,31 +8,32 @@ internal import Synchronization
 /// State is guarded by one mutex. What the machine decides is put in a line under that mutex and told after it, one at
 /// a time and in the machine's order, whichever threads the events come from.
 package final class OwnerRunner: Sendable {
-    /// What the engine is told.
+    /// What the listener is told.
     package enum Notice: Sendable {
         /// The former owner's rows are no longer to be shown.
         case ownerChanging(generation: Int)
         case storeOpened(OwnerStoreHandle)
         case storeFailed(SyncError)
-        case credentials(OwnerMachine.Credentials)
+        case credentials(Credentials)
         case softBlocked(reason: String)
     }
 
-    /// What the runner needs of the engine and the disk.
+    /// What the runner needs of the disk.
     package struct Dependencies: Sendable {
-        package var openStore: @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> OwnerStore
-        /// Notes for the next start whose vault is served, and which former ones are still to be sealed.
-        package var remember: @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void
-        package var notify: @Sendable (Notice) -> Void
+        /// Opens an owner's store, which reports its changes in commit order.
+        package var openStore:
+            @Sendable (OwnerID, _ onChange: @escaping @Sendable (StoreChange) -> Void) throws(SyncError) -> OwnerStore
+        /// Notes the current owner, and the previous owners whose rows are still to be removed, for the next start.
+        package var remember: @Sendable (OwnerID, _ previousWithRows: [OwnerID]) -> Void
 
         package init(
-            openStore: @escaping @Sendable (OwnerID, _ generation: Int) throws(SyncError) -> OwnerStore,
-            remember: @escaping @Sendable (OwnerID, _ unsealed: [OwnerID]) -> Void,
-            notify: @escaping @Sendable (Notice) -> Void
+            openStore:
+                @escaping @Sendable (OwnerID, _ onChange: @escaping @Sendable (StoreChange) -> Void) throws(SyncError)
+                -> OwnerStore,
+            remember: @escaping @Sendable (OwnerID, _ previousWithRows: [OwnerID]) -> Void
         ) {
             self.openStore = openStore
             self.remember = remember
-            self.notify = notify
         }
     }
 
@@ -52,6 +53,7 @@ package final class OwnerRunner: Sendable {
     private struct State {
         var machine: OwnerMachine
         var handle: OwnerStoreHandle?
+        weak var listener: (any OwnerListener)?
         /// Vaults no longer served whose rows are still to be removed.
         var unsealed: [OwnerStoreHandle] = []
         /// Owners whose vaults could not be sealed: the next start tries again.
@@ -76,17 +78,11 @@ package final class OwnerRunner: Sendable {
     /// Open once the session source has told its first state.
     package let hasBegun = AsyncGate()
 
-    /// Opens the first owner's vault, so that a store that cannot be opened is an error of `create(_:)`.
     package init(
         lastOwner: OwnerID, policies: (identity: IdentityPolicy, signOut: SignOutPolicy), session: any SessionSource,
         environment: SyncEnvironment, dependencies: Dependencies
-    ) throws(SyncError) {
-        let machine = OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)
-        let store = try dependencies.openStore(lastOwner, machine.generation)
-        state = Mutex(
-            State(
-                machine: machine,
-                handle: OwnerStoreHandle(store: store, owner: lastOwner, generation: machine.generation)))
+    ) {
+        state = Mutex(State(machine: OwnerMachine(lastOwner: lastOwner, identityPolicy: policies.identity)))
         self.session = session
         signOutPolicy = policies.signOut
         self.environment = environment
@@ -94,10 +90,19 @@ package final class OwnerRunner: Sendable {
         (openings, openingsInput) = AsyncStream.makeStream()
     }
 
-    /// Announces the first vault and begins to follow the session. `previousOwnersWithRows` are former owners whose vaults an
-    /// earlier process left with rows in them.
-    package func start(previousOwnersWithRows: [OwnerID]) {
-        if let handle { dependencies.notify(.storeOpened(handle)) }
+    /// Opens the first owner's store, so that a store that cannot be opened is an error of `create(_:)`.
+    package func openFirstStore() throws(SyncError) {
+        let (owner, generation) = state.withLock { ($0.machine.owner, $0.machine.generation) }
+        let store = try openStore(owner, generation)
+        let handle = OwnerStoreHandle(store: store, owner: owner, generation: generation)
+        state.withLock { $0.handle = handle }
+    }
+
+    /// Announces the first store and begins to follow the session. `previousOwnersWithRows` are owners whose rows an
+    /// earlier process left in their stores.
+    package func start(listener: any OwnerListener, previousOwnersWithRows: [OwnerID]) {
+        state.withLock { $0.listener = listener }
+        if let handle { notify(.storeOpened(handle)) }
         let states = session.states()
         let following = environment.spawn { [weak self] in
             for await state in states {
@@ -115,10 +120,10 @@ package final class OwnerRunner: Sendable {
 
     package var handle: OwnerStoreHandle? { state.withLock { $0.handle } }
 
-    package var credentials: OwnerMachine.Credentials { state.withLock { $0.machine.credentials } }
+    package var credentials: Credentials { state.withLock { $0.machine.credentials } }
 
     /// With what a request of this generation may go out; a former generation may send nothing.
-    package func credentials(generation: Int) -> OwnerMachine.Credentials {
+    package func credentials(generation: Int) -> Credentials {
         state.withLock { $0.machine.generation == generation ? $0.machine.credentials : .unsettled }
     }
 
@@ -195,13 +200,21 @@ package final class OwnerRunner: Sendable {
 
     private func perform(_ action: Action) {
         switch action {
-        case .tell(let notice): dependencies.notify(notice)
+        case .tell(let notice): notify(notice)
         case .open(let opening):
             // Before anything else: a process that ends now must not show the former owner's rows at its next start.
             writeNote()
-            dependencies.notify(.ownerChanging(generation: opening.generation))
+            notify(.ownerChanging(generation: opening.generation))
             openingsInput.yield(opening)
         case .askForToken(let generation, let wait): askForToken(generation, after: wait)
+        }
+    }
+
+    private func notify(_ notice: Notice) { state.withLock { $0.listener }?.ownerNotice(notice) }
+
+    private func openStore(_ owner: OwnerID, _ generation: Int) throws(SyncError) -> OwnerStore {
+        try dependencies.openStore(owner) { [weak self] change in
+            self?.state.withLock { $0.listener }?.storeChanged(change, generation: generation)
         }
     }
 
@@ -219,7 +232,7 @@ package final class OwnerRunner: Sendable {
         if let previous = opening.previous { await seal(previous) }
         guard state.withLock({ $0.machine.generation == generation }) else { return }
         do throws(SyncError) {
-            let store = try dependencies.openStore(opening.owner, generation)
+            let store = try openStore(opening.owner, generation)
             let handle = OwnerStoreHandle(store: store, owner: opening.owner, generation: generation)
             let isMine = state.withLock { state -> Bool? in
                 guard state.machine.generation == generation, !state.isClosed else { return nil }
@@ -268,7 +281,7 @@ package final class OwnerRunner: Sendable {
         guard owner != state.withLock({ $0.machine.owner }) else { return }
         var isSealed = false
         do throws(SyncError) {
-            let store = try dependencies.openStore(owner, 0)
+            let store = try openStore(owner, 0)
             isSealed = await seal(store)
             await store.close()
         } catch {
@@ -318,4 +331,11 @@ package final class OwnerRunner: Sendable {
             step(.noFreshToken(generation: generation, jitter: environment.randomFraction()))
         }
     }
+}
+
+/// Hears of the owners and of the changes of their stores.
+package protocol OwnerListener: AnyObject, Sendable {
+    func ownerNotice(_ notice: OwnerRunner.Notice)
+    /// A store committed a change. Called on the store's executor, in commit order.
+    func storeChanged(_ change: StoreChange, generation: Int)
 }

@@ -65,12 +65,12 @@ package final class LiveReadRunner: Sendable {
     package let cacheKey: String
     package let request: TableRequest
     package let strategy: SequenceReadStrategy
-    private let context: any ReadContext
+    private let context: RequestContext
     private let table: TableID
     private let state: Mutex<State>
 
     package init(
-        request: TableRequest, strategy: SequenceReadStrategy, context: any ReadContext, network: NetworkState,
+        request: TableRequest, strategy: SequenceReadStrategy, context: RequestContext, network: NetworkState,
         isSessionSettled: Bool
     ) {
         self.request = request
@@ -78,11 +78,13 @@ package final class LiveReadRunner: Sendable {
         self.context = context
         cacheKey = request.cacheKey
         table = TableID(schema: request.schema, name: request.table)
-        let schema = context.tables(table)
+        let schema = context.schemas[table]
         let shape = QueryShape(request: request, types: schema.types, keyColumns: schema.keyColumns)
         state = Mutex(
             State(
-                read: LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [context] in context.tables($0) },
+                read: LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [schemas = context.schemas] in
+                    schemas[$0]
+                },
                 refresh: RefreshMachine(
                     isPathUp: network.isPathUp, isEnabled: network.isEnabled, isSessionSettled: isSessionSettled,
                     stallsAtFirstFailure: strategy == .networkFirstThenCache),
@@ -335,7 +337,7 @@ package final class LiveReadRunner: Sendable {
         state.sessionTimer?.cancel()
         state.sessionTimer = nil
         guard state.hasBegun, !state.gate.isOpen, !state.isSessionSettled else { return }
-        state.sessionTimer = context.environment.clock.schedule(after: Engine.sessionWait) { [weak self] in
+        state.sessionTimer = context.environment.clock.schedule(after: RequestContext.sessionWait) { [weak self] in
             self?.step { state in
                 if !state.isSessionSettled { state.gate.sessionWaited(hasRows: state.read.hasRows) }
                 return []
@@ -397,7 +399,7 @@ package final class LiveReadRunner: Sendable {
             }
             switch outcome {
             case .stored:
-                await context.listStored(in: handle)
+                await context.evictCachedQueries(handle)
                 return (.responseStored(attempt: attempt), nil)
             case .rejected: return (.responseRejected(attempt: attempt), nil)
             case .untrusted: return (.responseUntrusted(attempt: attempt), nil)

@@ -7,11 +7,14 @@ public import KizunaPostgREST
 public struct OneShotRead<Value: Decodable & Sendable>: OfflinePostgrestFilterBuilder {
     /// The request this read sends.
     public var request: TableRequest
-    private let client: KizunaSyncClient
+    private let services: @Sendable () throws(SyncError) -> ReadServices
     private let readStrategy: ReadStrategy
 
-    package init(client: KizunaSyncClient, request: TableRequest, readStrategy: ReadStrategy) {
-        self.client = client
+    package init(
+        request: TableRequest, readStrategy: ReadStrategy,
+        services: @escaping @Sendable () throws(SyncError) -> ReadServices
+    ) {
+        self.services = services
         self.request = request
         self.readStrategy = readStrategy
     }
@@ -24,8 +27,8 @@ public struct OneShotRead<Value: Decodable & Sendable>: OfflinePostgrestFilterBu
     ///   `server` for an error of the server's own, `cacheMiss` under `cacheOnly`, `malformedResponse`, `decoding`;
     ///   `CancellationError` when the calling task is cancelled.
     public func execute() async throws -> QuerySnapshot<Value> {
-        let engine = try client.engine()
-        let snapshot = try await engine.readOnce(request, strategy: readStrategy)
-        return try SnapshotDecoder<Value>(table: request.table, log: engine.environment.log).decode(snapshot)
+        let services = try services()
+        let snapshot = try await services.oneShot.readOnce(request, strategy: readStrategy)
+        return try SnapshotDecoder<Value>(table: request.table, log: services.log).decode(snapshot)
     }
 }

@@ -1,25 +1,13 @@
 internal import KizunaCore
 internal import KizunaPostgREST
 
-/// Whether a read asks for further pages until it has proved that it holds every row.
-///
-/// A server answers with at most as many rows as its project allows (1,000 by default) and does not say that it cut
-/// the rest. See docs/spec/reads.md, Completeness.
-public enum KizunaCompleteness: Sendable, Hashable, CaseIterable {
-    /// One request; the rows are what it answered, and `isComplete` says whether they are proved to be all.
-    case asAnswered
-    /// Pages with a count of the rows, until all of them are there. The primary key is added to the order, so that pages
-    /// meet without a gap; a change of the rows between two pages begins the pull anew, three times at most.
-    case pagesUntilComplete
-}
-
 /// Pulls a range of rows page by page and makes one answer of it.
 struct PagedRead {
     let request: TableRequest
     let keyColumns: [String]
     let gateway: Gateway
 
-    func rows(as credentials: OwnerMachine.Credentials) async throws -> ResponseRows {
+    func rows(as credentials: Credentials) async throws -> ResponseRows {
         var machine = PageMachine(offset: request.offset, limit: request.limit)
         var step = machine.first
         var pulled: [RawJSON] = []
@@ -41,7 +29,7 @@ struct PagedRead {
 
     /// A page; nil where the server says that it begins behind the last row.
     private func page(
-        _ offset: Int, _ limit: Int?, _ credentials: OwnerMachine.Credentials
+        _ offset: Int, _ limit: Int?, _ credentials: Credentials
     ) async throws -> (rows: [(key: RowKey?, json: RawJSON)], total: Int?)? {
         var page = request
         page.count = .exact

@@ -13,18 +13,21 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
 
     /// The request this sequence reads.
     public var request: TableRequest
-    private let client: KizunaSyncClient
+    private let services: @Sendable () throws(SyncError) -> ReadServices
     private let readStrategy: SequenceReadStrategy
 
-    package init(client: KizunaSyncClient, request: TableRequest, readStrategy: SequenceReadStrategy) {
-        self.client = client
+    package init(
+        request: TableRequest, readStrategy: SequenceReadStrategy,
+        services: @escaping @Sendable () throws(SyncError) -> ReadServices
+    ) {
+        self.services = services
         self.request = request
         self.readStrategy = readStrategy
     }
 
     /// Starts a collection with its first `next()`.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(client: client, request: request, readStrategy: readStrategy)
+        Iterator(request: request, readStrategy: readStrategy, services: services)
     }
 
     /// One collection. Not to be shared between tasks.
@@ -36,20 +39,21 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         private struct Running {
-            let engine: Engine
-            let read: LiveReadRunner
-            let id: Int
-            let channel: LatestValueChannel<RawSnapshot>
+            let reads: LiveReads
+            let member: LiveReadRegistry.Membership
             let decoder: SnapshotDecoder<Value>
         }
 
-        private let client: KizunaSyncClient
+        private let services: @Sendable () throws(SyncError) -> ReadServices
         private let request: TableRequest
         private let readStrategy: SequenceReadStrategy
         private var phase = Phase.fresh
 
-        init(client: KizunaSyncClient, request: TableRequest, readStrategy: SequenceReadStrategy) {
-            self.client = client
+        init(
+            request: TableRequest, readStrategy: SequenceReadStrategy,
+            services: @escaping @Sendable () throws(SyncError) -> ReadServices
+        ) {
+            self.services = services
             self.request = request
             self.readStrategy = readStrategy
         }
@@ -69,12 +73,12 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
                 case .ended: return nil
                 case .running(let running): return try await next(running)
                 case .fresh:
-                    let engine = try client.engine()
+                    let services = try services()
                     guard request.isCacheable else {
                         phase = .ended
-                        return try await response(engine)
+                        return try await response(services)
                     }
-                    let running = try start(engine)
+                    let running = try start(services)
                     phase = .running(running)
                     return try await next(running)
                 }
@@ -85,7 +89,7 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         private func next(_ running: Running) async throws -> QuerySnapshot<Value>? {
-            guard let snapshot = try await running.channel.next() else {
+            guard let snapshot = try await running.member.channel.next() else {
                 leave()
                 return nil
             }
@@ -93,27 +97,25 @@ public struct QuerySnapshotSequence<Value: Decodable & Sendable>: AsyncSequence,
         }
 
         /// The server's answer of a shape the store cannot hold; nil when the client closed meanwhile.
-        private func response(_ engine: Engine) async throws -> QuerySnapshot<Value>? {
+        private func response(_ services: ReadServices) async throws -> QuerySnapshot<Value>? {
             do {
                 // As a one-shot read of it, also when the client closes meanwhile.
-                let snapshot = try await engine.readOnce(
+                let snapshot = try await services.oneShot.readOnce(
                     request, strategy: readStrategy == .cacheOnly ? .cacheOnly : .networkOnly)
-                return try SnapshotDecoder<Value>(table: request.table, log: engine.environment.log).decode(snapshot)
+                return try SnapshotDecoder<Value>(table: request.table, log: services.log).decode(snapshot)
             } catch let error as SyncError where error.code == .closed {
                 return nil
             }
         }
 
-        private func start(_ engine: Engine) throws -> Running {
-            let (read, id, channel) = try engine.joinRead(request, strategy: readStrategy)
-            return Running(
-                engine: engine, read: read, id: id, channel: channel,
-                decoder: SnapshotDecoder(
-                    table: request.table, log: engine.environment.log, shared: engine.decodedRows))
+        private func start(_ services: ReadServices) throws -> Running {
+            Running(
+                reads: services.live, member: try services.live.join(request, strategy: readStrategy),
+                decoder: SnapshotDecoder(table: request.table, log: services.log, shared: services.decodedRows))
         }
 
         private func leave() {
-            if case .running(let running) = phase { running.engine.leaveRead(running.read, id: running.id) }
+            if case .running(let running) = phase { running.reads.leave(running.member) }
             phase = .ended
         }
     }

@@ -19,15 +19,15 @@ package enum ReadExchange {
     /// Asks the server and stores the answer. `recordTick` is told the question's tick before it leaves; a gateway other
     /// than the context's repeats differently.
     package static func run(
-        _ request: TableRequest, cacheKey: String, in context: any ReadContext, handle: OwnerStoreHandle,
+        _ request: TableRequest, cacheKey: String, in context: RequestContext, handle: OwnerStoreHandle,
         gateway: Gateway? = nil, recordTick: (LogicalTime) -> Void
     ) async throws -> Outcome {
         let credentials = context.credentials(generation: handle.generation)
         guard credentials.isSettled else { return .unsettled }
         let table = TableID(schema: request.schema, name: request.table)
-        let schema = context.tables(table)
+        let schema = context.schemas[table]
         let gateway = gateway ?? context.gateway
-        let embedded = EmbeddedTables(request) { [context] in context.tables($0) }
+        let embedded = EmbeddedTables(request) { [schemas = context.schemas] in schemas[$0] }
         let askedAt = context.logicalClock.next()
         let askedSinceBoot = context.environment.host.sinceBoot()
         recordTick(askedAt)

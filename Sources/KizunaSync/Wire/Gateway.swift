@@ -37,7 +37,7 @@ package struct Gateway: Sendable {
     /// Without credentials nothing is sent: an answer to nobody must not pass for a user's. `isWanted` is asked before a
     /// repeat, since the owner may have changed meanwhile.
     package func read(
-        _ request: TableRequest, as credentials: OwnerMachine.Credentials,
+        _ request: TableRequest, as credentials: Credentials,
         while isWanted: @Sendable () -> Bool = { true }
     ) async throws -> WireResponse {
         guard credentials.isSettled else { throw Self.unsettled(request) }
@@ -75,7 +75,7 @@ package struct Gateway: Sendable {
 
     /// Sends a write, if it leaves before that moment of the machine's clock, and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
     package func write(
-        _ request: WireRequest, as credentials: OwnerMachine.Credentials, before leavesBefore: Duration? = nil
+        _ request: WireRequest, as credentials: Credentials, before leavesBefore: Duration? = nil
     ) async throws -> WireResponse {
         var wire = request
         wire.leavesBefore = leavesBefore
@@ -91,7 +91,7 @@ package struct Gateway: Sendable {
                 .sessionNotSettled, "There is no token of the store's user; nothing was sent.", table: request.table))
     }
 
-    private func identity(_ credentials: OwnerMachine.Credentials) -> [WireHeader] {
+    private func identity(_ credentials: Credentials) -> [WireHeader] {
         let bearer =
             switch credentials {
             case .token(let token): token
@@ -112,7 +112,7 @@ package struct Gateway: Sendable {
     }
 
     private func failure(
-        of response: WireResponse, table: String, _ credentials: OwnerMachine.Credentials
+        of response: WireResponse, table: String, _ credentials: Credentials
     ) -> ReadFailure {
         let server = ServerFailure(status: response.status, body: response.body)
         var failure = ReadFailure(

@@ -1,19 +1,30 @@
-package import KizunaCore
+internal import KizunaCore
 public import KizunaPostgREST
 internal import KizunaStore
 
 /// An update or delete of the rows that match its filters. A value: nothing is written before `execute()`.
 public struct FilteredWrite: OfflinePostgrestFilterBuilder {
-    package let client: KizunaSyncClient
+    /// The queue of the client, asked for when the write is executed.
+    package typealias Queue = @Sendable () throws(SyncError) -> WriteQueue
+
+    private let queue: Queue
     /// The request whose filters say which rows.
     public var request: TableRequest
     let patch: Result<RawJSON?, any Error>
     private var allowsEveryRow = false
 
-    package init(client: KizunaSyncClient, request: TableRequest, patch: Result<RawJSON?, any Error>) {
-        self.client = client
-        self.request = request
-        self.patch = patch
+    /// An update of the rows that match the filters added to it.
+    package init(updating table: String, schema: String, _ values: some Encodable & Sendable, queue: @escaping Queue) {
+        self.queue = queue
+        request = TableRequest(schema: schema, table: table)
+        patch = Result { try RowEncoder.object(values, table: table) }
+    }
+
+    /// A delete of the rows that match the filters added to it.
+    package init(deletingFrom table: String, schema: String, queue: @escaping Queue) {
+        self.queue = queue
+        request = TableRequest(schema: schema, table: table)
+        patch = .success(nil)
     }
 
     /// Lets the write touch every row of the table; without a filter or this, `execute()` throws `unfilteredWrite`.
@@ -31,7 +42,7 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
     @discardableResult
     public func execute() async throws -> WriteReceipt {
         let checked = try checked()
-        return try await client.engine().enqueue(checked.operation, on: checked.table, filters: request.filters)
+        return try await queue().enqueue(checked.operation, on: checked.table, filters: request.filters)
     }
 
     /// What is to be queued, or why it cannot be.

@@ -3,7 +3,7 @@ package import KizunaStore
 internal import Synchronization
 
 /// Writes of the open vault, followed change by change: those of one table that wait, or those that were refused.
-package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
+package final class MutationFeed<Entry: Sendable, Shown: Sendable>: EngineListener {
     /// Hands over what the vault holds, in line with its changes.
     package typealias Load = @Sendable (OwnerStore, @escaping @Sendable ([Entry]) -> Void) async throws -> Void
     /// Takes a change in; false when it is about something else.
@@ -18,18 +18,23 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
     }
 
     package let channel = LatestValueChannel<[Shown]>()
+    private let environment: SyncEnvironment
     private let load: Load
     private let follow: Follow
     private let show: @Sendable (Entry) -> Shown
     private let state = Mutex(State())
 
-    package init(load: @escaping Load, follow: @escaping Follow, show: @escaping @Sendable (Entry) -> Shown) {
+    package init(
+        environment: SyncEnvironment, load: @escaping Load, follow: @escaping Follow,
+        show: @escaping @Sendable (Entry) -> Shown
+    ) {
+        self.environment = environment
         self.load = load
         self.follow = follow
         self.show = show
     }
 
-    package func storeOpened(_ handle: OwnerStoreHandle, in environment: SyncEnvironment) {
+    package func storeOpened(_ handle: OwnerStoreHandle) {
         let isNew = state.withLock { state in
             let isNewer = handle.generation > state.generation
             guard isNewer || (handle.generation == state.generation && !state.isOpen) else { return false }
@@ -84,8 +89,9 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: Sendable {
 package typealias PendingFeed = MutationFeed<QueuedMutation, PendingMutation>
 
 extension PendingFeed {
-    package convenience init(table: TableID, keyColumns: [String]) {
+    package convenience init(table: TableID, keyColumns: [String], environment: SyncEnvironment) {
         self.init(
+            environment: environment,
             load: { store, deliver in try await store.deliverPending(of: table, deliver) },
             follow: { entries, change in
                 guard change.queueTables.contains(table) else { return false }
@@ -104,8 +110,9 @@ extension PendingFeed {
 package typealias RejectionFeed = MutationFeed<RejectedEntry, RejectedMutation>
 
 extension RejectionFeed {
-    package convenience init() {
+    package convenience init(environment: SyncEnvironment) {
         self.init(
+            environment: environment,
             load: { store, deliver in try await store.deliverRejected(deliver) },
             follow: { rejected, change in
                 guard !change.rejected.isEmpty || !change.unrejected.isEmpty else { return false }

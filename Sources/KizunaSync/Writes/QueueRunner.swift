@@ -35,14 +35,14 @@ package final class QueueRunner: Sendable {
     }
 
     private let handle: OwnerStoreHandle
-    private let context: any ReadContext
+    private let context: RequestContext
     private let outcomes: MutationOutcomes
     private let lease: LeaseRenewal
     private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
     package init(
-        handle: OwnerStoreHandle, context: any ReadContext, outcomes: MutationOutcomes, network: NetworkState,
+        handle: OwnerStoreHandle, context: RequestContext, outcomes: MutationOutcomes, network: NetworkState,
         isSessionReady: Bool,
         onState: @escaping @Sendable (QueueMachine.QueueState) -> Void = { _ in }
     ) {
@@ -160,7 +160,7 @@ package final class QueueRunner: Sendable {
     }
 
     private func item(_ entry: QueuedMutation) -> QueueItem {
-        let references = context.tables(entry.table).references
+        let references = context.schemas[entry.table].references
         var parents: [QueueItem.Token] = []
         switch entry.operation {
         case .insert(let row), .upsert(let row, _, _), .update(let row, _):
@@ -170,7 +170,7 @@ package final class QueueRunner: Sendable {
             }
         case .delete: break
         }
-        return QueueItem(entry, keyColumns: context.tables(entry.table).keyColumns, parents: parents)
+        return QueueItem(entry, keyColumns: context.schemas[entry.table].keyColumns, parents: parents)
     }
 
     private func isSettling(_ id: String) -> Bool {
@@ -327,7 +327,7 @@ extension QueueRunner {
             if outcome == .delivered {
                 guard
                     let parsed = FlightResponse(
-                        entries, response, isSilent: isSilent, context.tables(first.table).keyColumns)
+                        entries, response, isSilent: isSilent, context.schemas[first.table].keyColumns)
                 else { throw WireFailure(.outcomeUnknown, "the answer is not one of PostgREST") }
                 state.withLock { $0.responses[flight] = parsed }
                 if entries.count > 1, first.isKeyed {
@@ -358,7 +358,7 @@ extension QueueRunner {
 
     /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
     private func exchange(
-        _ entries: [QueuedMutation], table: TableID, as credentials: OwnerMachine.Credentials
+        _ entries: [QueuedMutation], table: TableID, as credentials: Credentials
     ) async throws -> (WireResponse, isSilent: Bool) {
         guard credentials.isSettled else { throw WireFailure(.notSent, "no session") }
         let isSilent = state.withLock { $0.writeOnlyTables.contains(table) }
@@ -376,7 +376,7 @@ extension QueueRunner {
     }
 
     private func write(
-        _ entries: [QueuedMutation], returningRows: Bool, as credentials: OwnerMachine.Credentials
+        _ entries: [QueuedMutation], returningRows: Bool, as credentials: Credentials
     ) async throws -> WireResponse {
         // A process that was stopped since the note may have lost its turn.
         guard lease.isHeld else { throw WireFailure(.notSent, "the turn to send has passed") }
@@ -420,13 +420,13 @@ extension QueueRunner {
         // Nothing was to be changed, as when all of an app's optional values were nil, and the server says of no row that it was.
         case .update(let patch, _) where (try? patch.objectMembers().isEmpty) ?? false: return .delivered
         case .update:
-            let keyColumns = context.tables(entry.table).keyColumns
+            let keyColumns = context.schemas[entry.table].keyColumns
             guard case .moves(let moves) = entry.keyChange(keyColumns: keyColumns), let move = moves.first,
                 moves.count == 1, let request = TableRequest.movedRow(of: entry, keyColumns: keyColumns)
             else { return .matchedNothing(.noRowMatched(status: status)) }
             // Its earlier self is known by the key it gave the row.
             do {
-                guard let row = try await lookup.row(of: request, context.tables(entry.table)) else {
+                guard let row = try await lookup.row(of: request, context.schemas[entry.table]) else {
                     return .rejected(.noRowMatched(status: status))
                 }
                 state.withLock { state in
@@ -470,7 +470,7 @@ extension QueueRunner {
                 // The app took them out, or another process delivered them.
                 return step(.leaseLost(flight: flight, wasSent: true, heldByOther: nil))
             }
-            let schema = context.tables(first.table)
+            let schema = context.schemas[first.table]
             var present: Set<String> = []
             var rows: [RowKey: RawJSON] = [:]
             let found = try await lookup.rows(madeBy: entries, schema)
@@ -518,7 +518,7 @@ extension QueueRunner {
                 try await handle.store.settle(
                     ids, table: table, rows: response?.byID ?? [:], told: effect.told, keys: effect.keys
                 ) { head, present in
-                    effect.edit(of: context.shape(of: head), present: present)
+                    effect.edit(of: context.schemas.shape(of: head), present: present)
                 }
             }
             finish(flight)
@@ -567,7 +567,7 @@ extension QueueRunner {
     /// What the server has under the refused write's key, so that the app can show both. Not having it is no fault.
     private func serverRow(of entry: QueuedMutation?) async -> RawJSON? {
         guard let entry else { return nil }
-        let schema = context.tables(entry.table)
+        let schema = context.schemas[entry.table]
         guard let request = TableRequest.row(of: entry, keyColumns: schema.keyColumns) else { return nil }
         do {
             return try await lookup.row(of: request, schema)

@@ -4,7 +4,7 @@ internal import KizunaStore
 
 /// Looks for the rows that queued writes name, as the queue's owner sees them, to find out what became of the writes.
 struct RowLookup: Sendable {
-    let context: any ReadContext
+    let context: RequestContext
     let generation: Int
 
     /// The one row of a request. One that may not be read is as good as none: row level security would hide it.
@@ -49,7 +49,7 @@ struct RowLookup: Sendable {
     /// The keys of those rows that deletes name and that are still there; nil where the deletes do not name them plainly,
     /// or the server gave some of them only.
     func keysLeft(by entries: [QueuedMutation]) async throws -> Set<RowKey>? {
-        let schema = context.tables(entries[0].table)
+        let schema = context.schemas[entries[0].table]
         guard var request = TableRequest.rows(of: entries, keyColumns: schema.keyColumns, types: schema.types) else {
             return nil
         }

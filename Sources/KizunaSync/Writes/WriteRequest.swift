@@ -244,11 +244,3 @@ extension ResponseRows {
         rows.map { RawJSON(unchecked: Array(body[$0.range])) }
     }
 }
-
-extension ReadContext {
-    /// The shape of a cached list, made from what the store keeps of its request.
-    package func shape(of head: CachedQueryMetadata) -> QueryShape {
-        let schema = tables(head.table)
-        return QueryShape(request: TableRequest(head), types: schema.types, keyColumns: schema.keyColumns)
-    }
-}

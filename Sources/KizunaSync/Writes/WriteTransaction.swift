@@ -7,15 +7,13 @@ internal import Synchronization
 /// The server takes them one after another, not in one transaction of its own: when it refuses one, those after it are
 /// parked with it, and those before it stay.
 public final class WriteTransaction: Sendable {
-    private let engine: Engine
-    private let client: KizunaSyncClient
+    private let queue: WriteQueue
     private let group: String
     private let entries = Mutex<[QueuedMutation]>([])
 
-    init(engine: Engine, client: KizunaSyncClient) {
-        self.engine = engine
-        self.client = client
-        group = engine.generatedID()
+    init(queue: WriteQueue) {
+        self.queue = queue
+        group = queue.generatedID()
     }
 
     /// Adds a row, or rows, to a table. Returns the primary keys, minted ones included.
@@ -50,7 +48,7 @@ public final class WriteTransaction: Sendable {
         _ table: String, schema: String = "public", _ values: some Encodable & Sendable,
         where filter: (FilteredWrite) -> FilteredWrite
     ) throws {
-        try add(filter(client.from(table, schema: schema).update(values)))
+        try add(filter(FilteredWrite(updating: table, schema: schema, values) { [queue] in queue }))
     }
 
     /// Removes the rows that match.
@@ -59,11 +57,11 @@ public final class WriteTransaction: Sendable {
     public func delete(
         _ table: String, schema: String = "public", where filter: (FilteredWrite) -> FilteredWrite
     ) throws {
-        try add(filter(client.from(table, schema: schema).delete()))
+        try add(filter(FilteredWrite(deletingFrom: table, schema: schema) { [queue] in queue }))
     }
 
     private func add(_ row: some Encodable & Sendable, to table: TableID, upsert: UpsertRule?) throws -> [String] {
-        let made = try engine.entries(
+        let made = try queue.entries(
             inserting: RowEncoder.rows(row, table: table.name), into: table, upsert: upsert, group: group)
         entries.withLock { $0 += made }
         return made.flatMap(\.rowKeys).map(\.text)
@@ -71,7 +69,7 @@ public final class WriteTransaction: Sendable {
 
     private func add(_ write: FilteredWrite) throws {
         let checked = try write.checked()
-        let made = try engine.entry(
+        let made = try queue.entry(
             checked.operation, on: checked.table, filters: write.request.filters, group: group)
         entries.withLock { $0.append(made) }
     }
@@ -79,22 +77,11 @@ public final class WriteTransaction: Sendable {
     var collected: [QueuedMutation] { entries.withLock { $0 } }
 }
 
-extension KizunaSyncClient {
-    /// Queues several writes, all or none, to be sent in order. They show together, in one emission.
-    ///
-    /// ```swift
-    /// let receipt = try await client.write { tx in
-    ///     let list = try tx.insert(NewList(name: "garden"), into: "lists")
-    ///     try tx.insert(NewTask(listID: list[0], title: "water plants"), into: "tasks")
-    /// }
-    /// ```
-    ///
-    /// - Throws: What the body throws, or `SyncError`: `queueFull`, `diskFull`, `storage`. Nothing is queued then.
-    @discardableResult
-    public func write(_ body: @Sendable (WriteTransaction) throws -> Void) async throws -> WriteReceipt {
-        let engine = try engine()
-        let transaction = WriteTransaction(engine: engine, client: self)
+extension WriteQueue {
+    /// Queues the writes of a body, all or none, to be sent in order.
+    func write(_ body: (WriteTransaction) throws -> Void) async throws -> WriteReceipt {
+        let transaction = WriteTransaction(queue: self)
         try body(transaction)
-        return try await engine.enqueue(transaction.collected)
+        return try await enqueue(transaction.collected)
     }
 }

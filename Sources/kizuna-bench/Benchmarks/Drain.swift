@@ -50,7 +50,7 @@ enum Drain {
             let client = try await BenchClient.make(transport, folder: folder, url: backend.url, key: backend.anonKey)
             try await client.setAccessToken(backend.token(subject: BenchRows.id(0)))
             try await client.disableNetwork()
-            try await client.engine().handle().store.relaxDurability()
+            try await client.engine().context.owners.handle().store.relaxDurability()
             if isMixed {
                 try await queueMixed(client, writes)
             } else {

@@ -40,7 +40,7 @@ enum Enqueue {
                 try await client.from(BenchRows.table).insert((0..<pending).map { NewTask($0) })
             }
             let durable = try await enqueue(client, from: pending, writes)
-            try await client.engine().handle().store.relaxDurability()
+            try await client.engine().context.owners.handle().store.relaxDurability()
             let relaxed = try await enqueue(client, from: pending + writes, writes)
             await client.close()
             return (durable, relaxed)

@@ -34,7 +34,7 @@ enum OpenToSnapshot {
             return bodies[number ?? 0]
         }
         let client = try await BenchClient.make(transport, folder: folder)
-        try await client.engine().handle().store.relaxDurability()
+        try await client.engine().context.owners.handle().store.relaxDurability()
         for list in 0..<lists { _ = try await query(client, list).execute() }
         await client.close()
     }

@@ -22,7 +22,7 @@ enum WriteToEmission {
             try await client.disableNetwork()
             let durable = try await updates(client, read, &shown, count, writes)
             let inserts = try await self.inserts(client, read, &shown, count, writes / 3)
-            try await client.engine().handle().store.relaxDurability()
+            try await client.engine().context.owners.handle().store.relaxDurability()
             let usedBefore = Processor.used
             let relaxed = try await updates(client, read, &shown, count, writes)
             let used = Processor.used - usedBefore

@@ -40,7 +40,7 @@ import Testing
             let error = await #expect(throws: SyncError.self) { try await first.value }
             #expect(error?.code == .closed)
             await scene.simulation.settle()
-            let owner = try client.engine().openHandle?.owner
+            let owner = try client.engine().context.owners.openHandle?.owner
             #expect(owner == .user("alice"))
         }
     }

@@ -106,7 +106,7 @@ import Testing
             await scene.simulation.advance(by: .seconds(5))
             #expect(scene.titles(of: "bruno") == ["server row of bruno", "of bruno"])
             #expect(try await client.pendingMutationCount(owner: "alice") == 1)
-            let present = try client.engine().openHandle?.owner
+            let present = try client.engine().context.owners.openHandle?.owner
             #expect(present == .user("bruno"))
         }
     }

@@ -29,7 +29,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             try await scene.signIn("bruno", on: client)
             try await client.signOut()
-            let owner = try client.engine().openHandle?.owner
+            let owner = try client.engine().context.owners.openHandle?.owner
             #expect(owner == .nobody)
         }
     }
@@ -55,7 +55,7 @@ import Testing
                 isFull.withLock { $0 = true }
                 try await client.signOut()
                 isFull.withLock { $0 = false }
-                let owner = try client.engine().openHandle?.owner
+                let owner = try client.engine().context.owners.openHandle?.owner
                 #expect(owner == .nobody)
                 await client.close()
             }

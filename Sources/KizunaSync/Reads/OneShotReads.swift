@@ -3,13 +3,21 @@ internal import KizunaCore
 package import KizunaPostgREST
 internal import KizunaStore
 
-// One-shot reads (docs/spec/reads.md, One-shot reads): where the rows come from, and what happens when the server
-// cannot be asked.
+/// Answers one-shot reads: from the store, from the server, or from both, as the strategy of the read has it.
+///
+/// See docs/spec/reads.md, One-shot reads.
+package final class OneShotReads: Sendable {
+    private let context: RequestContext
+    private let connectivity: Connectivity
+    private let calls: CallsInProgress
 
-extension Engine {
-    /// How long a read waits for a session that is still settling.
-    package static let sessionWait = Duration.seconds(10)
+    init(context: RequestContext, connectivity: Connectivity, calls: CallsInProgress) {
+        self.context = context
+        self.connectivity = connectivity
+        self.calls = calls
+    }
 
+    /// Reads once. A call that is under way when the client closes ends as `CallsInProgress` says.
     package func readOnce(_ request: TableRequest, strategy: ReadStrategy) async throws -> RawSnapshot {
         try await calls.run { try await answered(request, strategy) }
     }
@@ -62,47 +70,49 @@ extension Engine {
 
     private func read(_ request: TableRequest) async throws -> LiveReadMachine {
         let (image, shape) = try await image(request)
-        var read = LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [self] in tables($0) }
+        var read = LiveReadMachine(shape: shape, cacheKey: request.cacheKey) { [schemas = context.schemas] in
+            schemas[$0]
+        }
         read.loaded(image)
         return read
     }
 
     private func embedding(_ request: TableRequest) -> (@Sendable (TableID) -> Bool)? {
-        let embedded = EmbeddedTables(request) { [self] in tables($0) }
+        let embedded = EmbeddedTables(request) { [schemas = context.schemas] in schemas[$0] }
         return embedded.isEmpty ? nil : embedded.mayShow
     }
 
     private func image(_ request: TableRequest) async throws -> (CachedQuerySnapshot, QueryShape) {
-        let handle = try await handle()
-        let schema = tables(TableID(schema: request.schema, name: request.table))
+        let handle = try await context.owners.handle()
+        let schema = context.schemas[TableID(schema: request.schema, name: request.table)]
         let shape = QueryShape(request: request, types: schema.types, keyColumns: schema.keyColumns)
         let image = try await handle.store.image(
             cacheKey: request.cacheKey, table: shape.table, embedding: embedding(request),
-            usedAt: environment.wallClock())
+            usedAt: context.environment.wallClock())
         return (image, shape)
     }
 
     // MARK: - The server
 
     /// What became of a question to the server.
-    enum Answered {
+    package enum FetchOutcome {
         case stored
-        /// Local data was cleared after the question left; its answer was dropped.
+        /// Local data was cleared after the request left, so its response was dropped.
         case cleared
-        /// An empty answer that is not believed of an anonymous session.
+        /// An empty response that is not trusted from an anonymous session.
         case untrusted
     }
 
     /// Asks the server until its answer is stored, or is not to be; one that says it is busy is asked again in this call
     /// where that is wanted.
-    func ask(_ request: TableRequest, repeatsWhenBusy: Bool = true) async throws -> Answered {
-        var gateway = gateway
+    func ask(_ request: TableRequest, repeatsWhenBusy: Bool = true) async throws -> FetchOutcome {
+        var gateway = context.gateway
         if !repeatsWhenBusy { gateway.busyWaits = [] }
         var rejections = 0
         while true {
             let (outcome, generation) = try await asking(request) { [self, gateway] handle in
                 let outcome = try await ReadExchange.run(
-                    request, cacheKey: request.cacheKey, in: self, handle: handle, gateway: gateway,
+                    request, cacheKey: request.cacheKey, in: context, handle: handle, gateway: gateway,
                     recordTick: { _ in })
                 return (outcome, handle.generation)
             }
@@ -110,12 +120,12 @@ extension Engine {
             case .stored: return .stored
             case .outdated:
                 // A former owner's store is cleared when it is left; then the question is the new owner's.
-                guard try await handle().generation != generation else { return .cleared }
+                guard try await context.owners.handle().generation != generation else { return .cleared }
             case .untrusted: return .untrusted
             case .unsettled: continue
             case .rejected:
                 rejections += 1
-                if rejections % 3 == 0 { try await environment.sleep(.milliseconds(300)) }
+                if rejections % 3 == 0 { try await context.environment.sleep(.milliseconds(300)) }
             }
         }
     }
@@ -127,7 +137,7 @@ extension Engine {
             let read = try await read(request)
             var snapshot = read.snapshot(refresh: .idle, isCacheOnly: true)
             guard snapshot.rows != nil else { throw cleared(request) }
-            if let handle = openHandle { await listStored(in: handle) }
+            if let handle = context.owners.openHandle { await context.evictCachedQueries(handle) }
             snapshot.isFromCache = read.isBehind
             return snapshot
         case .cleared: throw cleared(request)
@@ -147,7 +157,7 @@ extension Engine {
         var fold = OverlayFold(shape: shape, base: [], rowsInOtherLists: image.known)
         for entry in image.entries { fold.apply(entry) }
         return RawSnapshot(
-            rows: fold.rows, isFromCache: false, fetchedAt: environment.wallClock(),
+            rows: fold.rows, isFromCache: false, fetchedAt: context.environment.wallClock(),
             hasPendingMutations: fold.hasPendingMutations, refresh: .idle, isComplete: false)
     }
 
@@ -159,9 +169,9 @@ extension Engine {
                 table: request.table)
         }
         let (shaped, response) = try await asking(request) { [self] handle in
-            let credentials = credentials(generation: handle.generation)
+            let credentials = context.credentials(generation: handle.generation)
             do {
-                let response = try await gateway.read(request, as: credentials)
+                let response = try await context.gateway.read(request, as: credentials)
                 return (try ShapedResponse(response, to: request), Optional(response))
             } catch let failure as Gateway.ReadFailure where failure.isNoRow(of: request) {
                 return (.nothing, nil)
@@ -169,7 +179,7 @@ extension Engine {
         }
         return RawSnapshot(
             response: shaped, count: request.count == nil ? nil : response.flatMap(ResponseRows.total),
-            fetchedAt: environment.wallClock())
+            fetchedAt: context.environment.wallClock())
     }
 
     /// Does something that needs the server: once the session has settled, and once more with a fresh token where the
@@ -184,15 +194,15 @@ extension Engine {
                     .networkDisabled, "The network is switched off; nothing was sent.", table: request.table)
             }
             try await waitForSession(request)
-            let handle = try await handle()
+            let handle = try await context.owners.handle()
             do {
                 return try await body(handle)
             } catch let failure as Gateway.ReadFailure {
                 guard let token = failure.rejectedToken else { throw failure.error }
-                tokenRejected(token)
+                context.tokenRejected(token)
                 guard !hasBeenRejected else { throw failure.error }
                 hasBeenRejected = true
-            } catch let error as SyncError where error.code == .closed && !isClosed {
+            } catch let error as SyncError where error.code == .closed && !context.owners.isClosed {
                 // The owner changed and its store was closed: ask again as the new one.
                 try Task.checkCancellation()
             }
@@ -200,70 +210,11 @@ extension Engine {
     }
 
     private func waitForSession(_ request: TableRequest) async throws {
-        guard !isSessionSettled else { return }
-        guard try await settled(within: Self.sessionWait) else {
+        guard !context.owners.isSessionSettled else { return }
+        guard try await context.owners.settled(within: RequestContext.sessionWait) else {
             if calls.isClosing { throw CallsInProgress.closed }
             throw SyncError(
                 .sessionNotSettled, "The session did not settle in time; nothing was sent.", table: request.table)
-        }
-    }
-}
-
-extension RawSnapshot {
-    /// The server's answer to a request whose shape the store cannot hold.
-    fileprivate init(response: ShapedResponse, count: Int?, fetchedAt: Date) {
-        self.init(
-            rows: nil, isFromCache: false, fetchedAt: fetchedAt, hasPendingMutations: false, refresh: .idle,
-            isComplete: false)
-        self.response = response
-        self.count = count
-    }
-}
-
-extension ShapedResponse {
-    /// Reads an answer in the shape it was asked for.
-    fileprivate init(_ response: WireResponse, to request: TableRequest) throws(SyncError) {
-        if request.isHead || response.status == 204 {
-            self = .nothing
-            return
-        }
-        switch request.shape {
-        case .csv: self = .text(response.body)
-        case .explain where response.headers["content-type"]?.contains("json") != true: self = .text(response.body)
-        case .rows, .single, .maybeSingle, .geojson, .explain:
-            guard let json = try? RawJSON(validating: response.body), json.isOfKind(of: request) else {
-                throw SyncError(
-                    .malformedResponse, "The answer is not JSON of the shape asked for.", table: request.table)
-            }
-            self = .json(json)
-        }
-    }
-}
-
-extension RawJSON {
-    fileprivate func isOfKind(of request: TableRequest) -> Bool {
-        switch request.shape {
-        case .rows: kind == .array
-        case .single, .maybeSingle, .geojson: kind == .object
-        case .csv, .explain: true
-        }
-    }
-}
-
-extension Gateway.ReadFailure {
-    /// Whether the server says that no row matches a request for one or none.
-    fileprivate func isNoRow(of request: TableRequest) -> Bool {
-        request.shape == .maybeSingle && error.server?.code == "PGRST116"
-            && error.server?.details?.contains("0 rows") == true
-    }
-}
-
-extension SyncError {
-    /// Whether a read that may fall back on the cache does so for this error.
-    var isReasonForCache: Bool {
-        switch code {
-        case .connectivity, .networkDisabled, .sessionNotSettled, .closed: true
-        default: false
         }
     }
 }

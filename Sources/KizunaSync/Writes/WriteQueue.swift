@@ -3,21 +3,40 @@ package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 
-// How an app's write becomes queue entries. Every write is a queue entry first (docs/spec/writes.md, One way to write).
+/// Accepts the app's writes: makes queued mutations of them and commits them to the owner's store.
+///
+/// Every write is queued first. See docs/spec/writes.md, One way to write.
+package struct WriteQueue: Sendable {
+    /// The bounds the configuration sets.
+    package struct Limits: Sendable {
+        package let pendingMutations: Int
+        package let mutationBytes: Int
 
-/// What an upsert does when a row is there already.
-package struct UpsertRule: Sendable, Equatable {
-    /// The columns that tell that it is; empty for the primary key.
-    package let onConflict: [String]
-    package let ignoresDuplicates: Bool
-
-    package init(onConflict: String?, ignoresDuplicates: Bool) {
-        self.onConflict = onConflict.map(WireText.names) ?? []
-        self.ignoresDuplicates = ignoresDuplicates
+        package init(pendingMutations: Int, mutationBytes: Int) {
+            self.pendingMutations = pendingMutations
+            self.mutationBytes = mutationBytes
+        }
     }
-}
 
-extension Engine {
+    let environment: SyncEnvironment
+    let schemas: TableSchemas
+    let owners: OwnerAccess
+    let outcomes: MutationOutcomes
+    private let limits: Limits
+    private let compactsUnsentWrites: Bool
+
+    package init(
+        environment: SyncEnvironment, schemas: TableSchemas, owners: OwnerAccess, outcomes: MutationOutcomes,
+        limits: Limits, compactsUnsentWrites: Bool
+    ) {
+        self.environment = environment
+        self.schemas = schemas
+        self.owners = owners
+        self.outcomes = outcomes
+        self.limits = limits
+        self.compactsUnsentWrites = compactsUnsentWrites
+    }
+
     /// Queues rows to add, all or none.
     package func enqueue(
         inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule? = nil
@@ -34,13 +53,13 @@ extension Engine {
 
     /// Queues entries in one transaction.
     package func enqueue(_ entries: [QueuedMutation]) async throws -> WriteReceipt {
-        let handle = try await handle()
+        let handle = try await owners.handle()
         do {
-            _ = try await handle.store.enqueue(entries, limit: configuration.limits.pendingMutations)
-            return WriteReceipt(engine: self, entries: entries)
+            _ = try await handle.store.enqueue(entries, limit: limits.pendingMutations)
+            return WriteReceipt(queue: self, entries: entries)
         } catch {
             // It must not go to whoever signed in instead.
-            let isLeftBehind = error.code == .closed && !isClosed
+            let isLeftBehind = error.code == .closed && !owners.isClosed
             guard isLeftBehind else { throw error }
             throw SyncError(.discarded, "The owner changed while the write was on its way; nothing was queued.")
         }
@@ -61,14 +80,14 @@ extension Engine {
     ) throws(SyncError) -> QueuedMutation {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
         let condition = FilterExpression(filters: filters)
-        let schema = tables(table)
+        let schema = schemas[table]
         let keyColumns = schema.keyColumns
         let keys = condition.pinnedKeys(keyColumns: keyColumns, types: schema.types) ?? []
         var entry = QueuedMutation(
             id: generatedID(), table: table, operation: operation, rowKeys: keys, group: group,
             createdAt: environment.wallClock())
         entry.isCompactable =
-            configuration.compactsUnsentWrites && group == nil && filters.count == keyColumns.count
+            compactsUnsentWrites && group == nil && filters.count == keyColumns.count
             && condition.columns.isSubset(of: keyColumns) && !condition.readsUnknownColumns
             && entry.keyChange(keyColumns: keyColumns) == .none
         return entry
@@ -78,7 +97,7 @@ extension Engine {
         inserting row: RawJSON, into table: TableID, upsert: UpsertRule?, group: String?
     ) throws(SyncError) -> QueuedMutation {
         try ensureFits(row, table)
-        let schema = tables(table)
+        let schema = schemas[table]
         var row = row
         var isGenerated = false
         if let column = schema.keyColumns.first, schema.keyColumns.count == 1, schema.generatesKeys,
@@ -115,10 +134,10 @@ extension Engine {
     }
 
     private func ensureFits(_ json: RawJSON, _ table: TableID) throws(SyncError) {
-        guard json.bytes.count <= configuration.limits.mutationBytes else {
+        guard json.bytes.count <= limits.mutationBytes else {
             throw SyncError(
                 .notQueueable,
-                "The row has \(json.bytes.count) bytes; at most \(configuration.limits.mutationBytes) can be queued.",
+                "The row has \(json.bytes.count) bytes; at most \(limits.mutationBytes) can be queued.",
                 table: table.name)
         }
     }

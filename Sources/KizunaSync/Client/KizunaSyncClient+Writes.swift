@@ -10,7 +10,7 @@ extension KizunaSyncClient {
     ///
     /// `delivered()` of it waits, gives the rows or throws the refusal; `unknownMutation` when nothing is known of the id.
     public func receipt(mutationID: String) throws -> WriteReceipt {
-        WriteReceipt(engine: try engine(), mutationID: mutationID)
+        WriteReceipt(queue: try engine().writes, mutationID: mutationID)
     }
 
     /// Queues a refused write again as it is, behind everything that waits: the reason may be gone. The writes that were
@@ -18,7 +18,7 @@ extension KizunaSyncClient {
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when no refused write has this id.
     public func retry(_ mutationID: String) async throws {
-        try await requeue(mutationID, patch: nil)
+        try await engine().writes.requeue(mutationID, patch: nil)
     }
 
     /// Queues a refused write again with some columns changed, and the writes that were parked with it. For a delete there is
@@ -30,7 +30,7 @@ extension KizunaSyncClient {
     ///
     /// - Throws: `SyncError`: `unknownMutation`; `notQueueable` for a delete, a limit, or values that are no JSON object.
     public func edit(_ mutationID: String, _ values: some Encodable & Sendable) async throws {
-        try await requeue(mutationID, patch: RowEncoder.object(values, table: ""))
+        try await engine().writes.requeue(mutationID, patch: RowEncoder.object(values, table: ""))
     }
 
     /// Gives a refused write up, or takes a waiting one out of the queue. One that is on its way may still be handled by
@@ -41,35 +41,30 @@ extension KizunaSyncClient {
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when nothing of this id waits or was refused.
     public func discard(_ mutationID: String) async throws {
-        let store = try await engine().handle().store
-        if try await store.dismissRejected(mutationID) { return }
-        guard try await store.discardPending(mutationID) else { throw unknown(mutationID) }
+        try await engine().writes.discard(mutationID)
     }
 
     /// Gives a refused write up for the server's row: the table's lists are fetched again.
     ///
     /// - Throws: `SyncError` with code `unknownMutation` when no refused write has this id.
     public func takeTheirs(_ mutationID: String) async throws {
-        let store = try await engine().handle().store
-        guard case .rejected(let rejected) = try await store.fate(of: mutationID),
-            try await store.dismissRejected(mutationID)
-        else { throw unknown(mutationID) }
-        try await store.markTableStale(rejected.entry.table)
+        try await engine().writes.takeTheirs(mutationID)
     }
+}
 
-    /// One commit for all of them: none is sent before the one it needs is in the queue again.
-    private func requeue(_ id: String, patch: RawJSON?) async throws {
-        let engine = try engine()
-        let stored = try await engine.handle().store.requeueRejected(id) { (rejected, parked) throws(SyncError) in
-            let edited = try rejected.edited(by: patch, keyColumns: engine.tables(rejected.table).keyColumns)
-            if patch != nil { try engine.ensureFits(edited) }
-            let move = KeyMove(of: rejected, to: edited, keyColumns: engine.tables(rejected.table).keyColumns)
-            return [edited] + parked.compactMap { $0.requeued(after: move, engine.tables($0.table)) }
-        }
-        guard stored != nil else { throw unknown(id) }
-    }
-
-    private func unknown(_ id: String) -> SyncError {
-        SyncError(.unknownMutation, "No write of this id waits for a decision.")
+extension KizunaSyncClient {
+    /// Queues several writes, all or none, to be sent in order. They show together, in one emission.
+    ///
+    /// ```swift
+    /// let receipt = try await client.write { tx in
+    ///     let list = try tx.insert(NewList(name: "garden"), into: "lists")
+    ///     try tx.insert(NewTask(listID: list[0], title: "water plants"), into: "tasks")
+    /// }
+    /// ```
+    ///
+    /// - Throws: What the body throws, or `SyncError`: `queueFull`, `diskFull`, `storage`. Nothing is queued then.
+    @discardableResult
+    public func write(_ body: @Sendable (WriteTransaction) throws -> Void) async throws -> WriteReceipt {
+        try await engine().writes.write(body)
     }
 }
