@@ -352,8 +352,12 @@ extension QueueRunner {
 
     /// Nobody sends again what the app took out meanwhile, so nothing else tells of it when the server did it after all.
     private func fetchAgainWhatWasTakenOut(_ entries: [QueuedMutation]) async {
-        guard let left = try? await handle.store.entries(entries.map(\.id)), left.count < entries.count else { return }
-        try? await handle.store.markTableStale(entries[0].table)
+        do {
+            let left = try await handle.store.entries(entries.map(\.id))
+            if left.count < entries.count { try await handle.store.markTableStale(entries[0].table) }
+        } catch {
+            log(.warning, "The cached queries of a discarded mutation could not be marked stale", error)
+        }
     }
 
     /// Sends a flight. Where rows may be written but not read back, it is sent again without asking for them.
@@ -392,8 +396,7 @@ extension QueueRunner {
         var done = Set(entries.filter { response.byID[$0.id]?.isEmpty == false }.map(\.id))
         let untouched = entries.filter { !done.contains($0.id) }
         var gone: [RowKey] = []
-        if !untouched.isEmpty, case .delete = entries[0].operation, let left = try? await lookup.keysLeft(by: untouched)
-        {
+        if !untouched.isEmpty, case .delete = entries[0].operation, let left = await keysLeft(by: untouched) {
             for entry in untouched where entry.rowKeys.allSatisfy({ !left.contains($0) }) {
                 done.insert(entry.id)
                 gone += entry.rowKeys
@@ -406,6 +409,16 @@ extension QueueRunner {
             }
         }
         return done.count == entries.count ? .delivered : .partly(done)
+    }
+
+    /// The keys of deletes whose rows are still there; nil when that cannot be found out now. Each of those deletes is then
+    /// sent again alone, and its own look-up retries.
+    private func keysLeft(by entries: [QueuedMutation]) async -> Set<RowKey>? {
+        do {
+            return try await lookup.keysLeft(by: entries)
+        } catch {
+            return nil
+        }
     }
 
     /// What it means that a write did not touch the rows it names. An update by key of a row that is not there did not do its
