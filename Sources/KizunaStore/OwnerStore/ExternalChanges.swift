@@ -34,9 +34,9 @@ struct ExternalChanges {
         for rejection in try RejectionsTable(connection: connection).all() { add(rejection) }
     }
 
-    /// The waiting writes, as far as they need to be known when they have left.
-    var waiting: [QueuedMutation] {
-        queue.sorted { $0.key < $1.key }.map { QueuedMutation(ended: $0.value.id, of: $0.value.table) }
+    /// The pending mutations in queue order.
+    var waiting: [(id: String, table: TableID)] {
+        queue.sorted { $0.key < $1.key }.map { ($0.value.id, $0.value.table) }
     }
 
     func place(of id: String) -> Int64? { places[id] }

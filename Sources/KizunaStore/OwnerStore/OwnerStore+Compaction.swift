@@ -37,7 +37,7 @@ extension OwnerStore {
             for waiting in ofRow {
                 try queue.delete(id: waiting.id)
                 depth -= 1
-                change.ended.append(waiting)
+                change.ended.append(.init(id: waiting.id, table: waiting.table, fate: .withdrawn))
             }
             try deliveries.insert(id: entry.id, rows: RawJSON(elements: []))
             return .cancelledOut

@@ -31,9 +31,9 @@ extension OwnerStore {
         if !isMoved {
             for entry in change.queued { next.add(entry) }
         } else {
-            try followQueue(&next, &change)
+            let ended = try followQueue(&next, &change)
             try followRejections(&next, &change)
-            try followOutcomes(&change)
+            change.ended = try fates(of: ended, in: change)
             try followLists(next.shared, &change)
         }
         change.known = try knownRows(for: change.queued)
@@ -45,12 +45,16 @@ extension OwnerStore {
         return isNews ? change : nil
     }
 
-    private func followQueue(_ next: inout ExternalChanges, _ change: inout StoreChange) throws(SyncError) {
+    /// Returns the mutations that left the queue.
+    private func followQueue(
+        _ next: inout ExternalChanges, _ change: inout StoreChange
+    ) throws(SyncError) -> [(id: String, table: TableID)] {
+        var ended: [(id: String, table: TableID)] = []
         let revisions = try queue.revisions()
         for (place, known) in others.queue.sorted(by: { $0.key < $1.key }) {
             guard let revision = revisions[place] else {
                 next.remove(at: place)
-                change.ended.append(QueuedMutation(ended: known.id, of: known.table))
+                ended.append((known.id, known.table))
                 continue
             }
             guard revision != known.revision, let entry = try queue.entry(id: known.id) else { continue }
@@ -62,6 +66,7 @@ extension OwnerStore {
             }
         }
         for entry in change.queued { next.add(entry, revision: revisions[entry.sequence] ?? 0) }
+        return ended
     }
 
     private func followRejections(_ next: inout ExternalChanges, _ change: inout StoreChange) throws(SyncError) {
@@ -78,12 +83,25 @@ extension OwnerStore {
         }
     }
 
-    /// Looks up what became of the writes that left.
-    private func followOutcomes(_ change: inout StoreChange) throws(SyncError) {
-        for entry in change.ended {
-            guard let rows = try deliveries.rows(id: entry.id) else { continue }
-            change.delivered[entry.id] = (try? rows.arrayElements()) ?? []
+    /// The fate of mutations that another process took out of the queue.
+    private func fates(
+        of ended: [(id: String, table: TableID)], in change: StoreChange
+    ) throws(SyncError) -> [StoreChange.Ended] {
+        let queuedAgain = Set(change.queued.map(\.id))
+        let rejected = Dictionary(change.rejected.map { ($0.entry.id, $0.failure) }, uniquingKeysWith: { $1 })
+        var fates: [StoreChange.Ended] = []
+        for (id, table) in ended {
+            let fate: StoreChange.Fate
+            if queuedAgain.contains(id) {
+                fate = .queuedAgain
+            } else if let rows = try deliveries.rows(id: id) {
+                fate = .delivered((try? rows.arrayElements()) ?? [])
+            } else {
+                fate = rejected[id].map { .rejected($0) } ?? .withdrawn
+            }
+            fates.append(.init(id: id, table: table, fate: fate))
         }
+        return fates
     }
 
     private func followLists(_ next: SharedTable.Row, _ change: inout StoreChange) throws(SyncError) {
@@ -181,15 +199,6 @@ extension OwnerStore {
             _ = claimLease()
             return lastMoment
         }
-    }
-}
-
-extension QueuedMutation {
-    /// A write that left by another process's hand, as far as it needs to be known.
-    init(ended id: String, of table: TableID) {
-        self.init(
-            id: id, table: table, operation: .delete(filters: []), rowKeys: [],
-            createdAt: Date(timeIntervalSince1970: 0))
     }
 }
 

@@ -49,9 +49,10 @@ extension OwnerStore {
                 // Cleared meanwhile: the acknowledgement finds no entry and is ignored.
                 guard let entry = try queue.entry(id: id) else { continue }
                 try queue.delete(id: id)
-                try deliveries.insert(id: id, rows: RawJSON(elements: rows[id] ?? []))
+                let returned = rows[id] ?? []
+                try deliveries.insert(id: id, rows: RawJSON(elements: returned))
                 depth -= 1
-                change.ended.append(entry)
+                change.ended.append(.init(id: id, table: entry.table, fate: .delivered(returned)))
             }
             try deliveries.prune()
             if !told.isEmpty { change.known[table] = told }
@@ -92,7 +93,8 @@ extension OwnerStore {
                 try queue.delete(id: rejection.entry.id)
                 try rejections.insert(rejection)
                 depth -= 1
-                change.ended.append(rejection.entry)
+                change.ended.append(
+                    .init(id: rejection.entry.id, table: rejection.entry.table, fate: .rejected(rejection.failure)))
                 change.rejected.append(rejection)
             }
             for table in Set(change.ended.map(\.table)) { try markStale(table, in: &change) }
@@ -107,7 +109,7 @@ extension OwnerStore {
             guard let entry = try queue.entry(id: id) else { return false }
             try queue.delete(id: id)
             depth -= 1
-            change.ended.append(entry)
+            change.ended.append(.init(id: id, table: entry.table, fate: .withdrawn))
             try markStale(entry.table, in: &change)
             giveLeaseBackWhenEmpty()
             return true
@@ -152,7 +154,7 @@ extension OwnerStore {
     package func clear(keepingQueue: Bool) throws(SyncError) {
         try commit { (change) throws(SyncError) in
             if !keepingQueue {
-                change.ended = try queue.all()
+                change.ended = try queue.all().map { .init(id: $0.id, table: $0.table, fate: .withdrawn) }
                 change.unrejected = try rejections.all().map(\.entry.id)
                 try queue.deleteAll()
                 try rejections.deleteAll()

@@ -213,9 +213,12 @@ package actor OwnerStore {
         var change = StoreChange()
         change.isOthers = true
         change.isCleared = true
-        change.ended = others.waiting
-        change.unrejected = others.rejected.keys.sorted()
         change.queued = try queue.all()
+        let queuedAgain = Set(change.queued.map(\.id))
+        change.ended = others.waiting.map {
+            .init(id: $0.id, table: $0.table, fate: queuedAgain.contains($0.id) ? .queuedAgain : .withdrawn)
+        }
+        change.unrejected = others.rejected.keys.sorted()
         change.rejected = try rejections.all()
         others = opened.found
         depth = others.queue.count

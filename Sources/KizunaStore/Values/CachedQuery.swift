@@ -171,8 +171,8 @@ package struct StoreChange: Sendable {
     package var updated: [QueuedMutation] = []
     /// Entries that stay in their place and do something else now.
     package var rewritten: [QueuedMutation] = []
-    /// Entries that left the queue, by whatever end.
-    package var ended: [QueuedMutation] = []
+    /// The mutations that left the queue, each with its fate.
+    package var ended: [Ended] = []
     package var rejected: [RejectedEntry] = []
     /// Refused entries the app has dealt with.
     package var unrejected: [String] = []
@@ -183,8 +183,6 @@ package struct StoreChange: Sendable {
     package var isCleared = false
     /// Whether another process made the change. What it holds of lists is what they hold now, all steps in one.
     package var isOthers = false
-    /// What became of ended entries by another process's hand; those that are missing were taken out by the app.
-    package var delivered: [String: [RawJSON]] = [:]
     /// Who sends the queue, where that was looked up.
     package var drainer: Drainer?
     /// Whether there is nothing to tell anybody.
@@ -200,11 +198,35 @@ package struct StoreChange: Sendable {
         case other(Duration)
     }
 
+    /// A mutation that left the queue.
+    package struct Ended: Sendable, Hashable {
+        package let id: String
+        package let table: TableID
+        package let fate: Fate
+
+        package init(id: String, table: TableID, fate: Fate) {
+            self.id = id
+            self.table = table
+            self.fate = fate
+        }
+    }
+
+    /// How a mutation left the queue.
+    package enum Fate: Sendable, Hashable {
+        /// The server accepted it; the rows it returned.
+        case delivered([RawJSON])
+        case rejected(ServerFailure)
+        /// The app discarded it, or the store was cleared.
+        case withdrawn
+        /// It is in `queued` of the same change.
+        case queuedAgain
+    }
+
     package init() {}
 
     /// The tables whose queue changed in a way a reader can see.
     package var queueTables: Set<TableID> {
-        Set((queued + updated + rewritten + ended).map(\.table))
+        Set((queued + updated + rewritten).map(\.table) + ended.map(\.table))
     }
 }
 

@@ -106,10 +106,11 @@ package final class Engine: Sendable {
 extension Engine: OwnerListener {
     package func storeChanged(_ change: StoreChange, generation: Int) {
         let owners = context.owners
-        if change.isOthers, owners.isCurrent(generation) { parts.outcomes.announce(change) }
         parts.registry.storeChanged(change, generation: generation)
         guard owners.isCurrent(generation) else { return }
         for listener in afterReads { listener.storeChanged(change, generation: generation) }
+        // Last, so that a caller of `delivered()` finds the reads as the delivery left them.
+        parts.outcomes.announce(change)
     }
 
     package func ownerNotice(_ notice: OwnerRunner.Notice) {

@@ -43,7 +43,7 @@ package final class CurrentQueue: EngineListener {
 
     package func storeOpened(_ handle: OwnerStoreHandle) {
         let next = QueueRunner(
-            handle: handle, context: context, outcomes: outcomes, network: connectivity.network,
+            handle: handle, context: context, network: connectivity.network,
             isSessionReady: context.owners.isSessionSettled, onState: onState)
         _ = take(next)
         next.networkChanged(connectivity.network)

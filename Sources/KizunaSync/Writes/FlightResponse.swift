@@ -14,7 +14,6 @@ struct FlightResponse: Sendable {
     var ignored: [RowKey] = []
     var byID: [String: [RawJSON]]
     var touched: Int?
-    var settled: Set<String>
 }
 
 extension FlightResponse {
@@ -30,7 +29,6 @@ extension FlightResponse {
         }
         guard let table = entries.first?.table else { return nil }
         self.table = table
-        settled = Set(entries.map(\.id))
         byID = [:]
         rows = .unknown
         if isSilent, response.headers["content-range"] == "*/*", entries.first.map(\.isUpdate) ?? false { touched = 0 }

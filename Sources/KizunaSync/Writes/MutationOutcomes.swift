@@ -1,5 +1,5 @@
 package import KizunaCore
-internal import KizunaStore
+package import KizunaStore
 internal import Synchronization
 
 /// Where those who wait for a write's verdict are told.
@@ -67,20 +67,20 @@ package final class MutationOutcomes: Sendable {
 }
 
 extension MutationOutcomes {
-    /// Tells what became of the writes that left the queue by another process's hand.
-    func announce(_ change: StoreChange) {
-        let requeued = Set(change.queued.map(\.id))
-        let rejected = Dictionary(change.rejected.map { ($0.entry.id, $0) }, uniquingKeysWith: { $1 })
-        for entry in change.ended where !requeued.contains(entry.id) {
-            if let rows = change.delivered[entry.id] {
-                announce(.delivered(rows), for: entry.id)
-            } else if let rejection = rejected[entry.id] {
-                announce(.rejected(SyncError(rejection: rejection.failure, table: entry.table.name)), for: entry.id)
-            } else {
-                let error = SyncError(
-                    .discarded, "The write was taken out of the queue before the server gave a verdict.")
-                announce(.withdrawn(error), for: entry.id)
+    /// Announces the outcomes of the mutations that left the queue, in this process or in another.
+    package func announce(_ change: StoreChange) {
+        for ended in change.ended {
+            switch ended.fate {
+            case .delivered(let rows): announce(.delivered(rows), for: ended.id)
+            case .rejected(let failure):
+                announce(.rejected(SyncError(rejection: failure, table: ended.table.name)), for: ended.id)
+            case .withdrawn: announce(.withdrawn(Self.discarded), for: ended.id)
+            case .queuedAgain: break
             }
         }
+    }
+
+    private static var discarded: SyncError {
+        SyncError(.discarded, "The mutation was taken out of the queue before the server gave an outcome.")
     }
 }

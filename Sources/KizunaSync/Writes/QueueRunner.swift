@@ -36,20 +36,18 @@ package final class QueueRunner: Sendable {
 
     private let handle: OwnerStoreHandle
     private let context: RequestContext
-    private let outcomes: MutationOutcomes
     private let lease: LeaseRenewal
     private let onState: @Sendable (QueueMachine.QueueState) -> Void
     private let state: Mutex<State>
 
     package init(
-        handle: OwnerStoreHandle, context: RequestContext, outcomes: MutationOutcomes, network: NetworkState,
+        handle: OwnerStoreHandle, context: RequestContext, network: NetworkState,
         isSessionReady: Bool,
         onState: @escaping @Sendable (QueueMachine.QueueState) -> Void = { _ in }
     ) {
         self.onState = onState
         self.handle = handle
         self.context = context
-        self.outcomes = outcomes
         lease = LeaseRenewal(store: handle.store, environment: context.environment)
         state = Mutex(
             State(
@@ -83,19 +81,13 @@ package final class QueueRunner: Sendable {
         case nil: break
         }
         if change.isOthers {
-            if !change.ended.isEmpty { step(.withdrawn(change.ended.map(\.id))) }
             for entry in change.updated { step(.rewritten(item(entry))) }
         }
+        // The outcomes of this runner's own requests reach the machine when their commit returns.
+        let left = change.ended.filter { change.isOthers || $0.fate == .withdrawn }.map(\.id)
+        if !left.isEmpty { step(.withdrawn(left)) }
         for entry in change.rewritten { step(.rewritten(item(entry))) }
         if !change.queued.isEmpty { step(.queued(change.queued.map(item))) }
-        guard !change.isOthers else { return }
-        let rejected = Set(change.rejected.map(\.entry.id))
-        let withdrawn = change.ended.map(\.id).filter { !rejected.contains($0) && !isSettling($0) }
-        if !withdrawn.isEmpty {
-            step(.withdrawn(withdrawn))
-            let error = SyncError(.discarded, "The write was taken out of the queue before the server gave a verdict.")
-            for id in withdrawn { outcomes.announce(.withdrawn(error), for: id) }
-        }
     }
 
     package func networkChanged(_ network: NetworkState) {
@@ -171,10 +163,6 @@ package final class QueueRunner: Sendable {
         case .delete: break
         }
         return QueueItem(entry, keyColumns: context.schemas[entry.table].keyColumns, parents: parents)
-    }
-
-    private func isSettling(_ id: String) -> Bool {
-        state.withLock { state in state.responses.values.contains { $0.settled.contains(id) } }
     }
 
     // MARK: - The step
@@ -403,7 +391,6 @@ extension QueueRunner {
             }
         }
         state.withLock { state in
-            state.responses[flight]?.settled = done
             if case .deleted(let keys)? = state.responses[flight]?.rows {
                 state.responses[flight]?.rows = .deleted(keys + gone)
             }
@@ -506,7 +493,7 @@ extension QueueRunner {
                 byID: Dictionary(
                     uniqueKeysWithValues: entries.filter { present.contains($0.id) }.map {
                         ($0.id, $0.rowKeys.first.flatMap { rows[$0] }.map { [$0] } ?? [])
-                    }), settled: present)
+                    }))
             state.withLock { $0.responses[flight] = response }
             step(.verified(flight: flight, present: present))
         } catch {
@@ -521,21 +508,18 @@ extension QueueRunner {
 extension QueueRunner {
     private func commitDelivered(_ flight: Int, _ ids: [String]) async {
         do {
-            let entries = try await handle.store.entries(ids)
-            let response = state.withLock { $0.responses[flight] }
-            // Those that are missing were taken out, or everything was cleared, while the answer was on its way. The server did
-            // them all the same, and what was fetched since may not show it.
-            if let table = entries.first?.table ?? response?.table {
-                let effect = response?.effect ?? DeliveryEffect(.unknown)
-                let context = context
-                try await handle.store.settle(
-                    ids, table: table, rows: response?.byID ?? [:], told: effect.told, keys: effect.keys
-                ) { head, present in
-                    effect.edit(of: context.schemas.shape(of: head), present: present)
-                }
+            guard let response = state.withLock({ $0.responses[flight] }) else {
+                preconditionFailure("QueueRunner: commitDelivered without a response")
+            }
+            let effect = response.effect
+            // Also for mutations that were discarded meanwhile: the server did them, and what was fetched since may not show
+            // it.
+            try await handle.store.settle(
+                ids, table: response.table, rows: response.byID, told: effect.told, keys: effect.keys
+            ) { [schemas = context.schemas] metadata, present in
+                effect.edit(of: schemas.shape(of: metadata), present: present)
             }
             finish(flight)
-            for id in ids { outcomes.announce(.delivered(response?.byID[id] ?? []), for: id) }
         } catch {
             log(.error, "An accepted write could not be written down; it is tried again", error)
             step(.commitFailed(flight: flight, jitter: jitter))
@@ -567,10 +551,6 @@ extension QueueRunner {
             case nil: break
             }
             finish(flight)
-            for rejection in rejections {
-                let error = SyncError(rejection: failure, table: rejection.entry.table.name)
-                outcomes.announce(.rejected(error), for: rejection.entry.id)
-            }
         } catch {
             log(.error, "A refusal could not be written down; it is tried again", error)
             step(.commitFailed(flight: flight, jitter: jitter))

@@ -72,7 +72,8 @@ import Testing
         }
         let news = try #require(try await two.look())
         #expect(news.ended.map(\.id) == ["update-a"])
-        #expect(news.delivered["update-a"]?.map(\.text) == [#"{"id":"a","title":"new"}"#])
+        let row = try RawJSON(validating: Array(#"{"id":"a","title":"new"}"#.utf8))
+        #expect(news.ended.map(\.fate) == [.delivered([row])])
         guard case .replaced(let list, _) = news.lists["all"] else {
             Issue.record("the list was not told")
             return

@@ -67,7 +67,7 @@ import Testing
         )
         let before = read.snapshot(refresh: .idle, isCacheOnly: false).rows
         var change = StoreChange()
-        change.ended = [entries[50]]
+        change.ended = [.init(id: entries[50].id, table: entries[50].table, fate: .withdrawn)]
         var edit = CachedQueryEdit()
         edit.replaced = [.init(key: RowKey(text: "k350"), json: Self.json(-350))]
         change.lists["key"] = .edited(edit)

@@ -127,7 +127,7 @@ struct ModelStore {
     private func change(_ list: StoreChange.CachedQueryChange? = nil, ended: [QueuedMutation] = []) -> StoreChange {
         var change = StoreChange()
         if let list { change.lists["key"] = list }
-        change.ended = ended
+        change.ended = ended.map { .init(id: $0.id, table: $0.table, fate: .withdrawn) }
         return change
     }
 
@@ -195,7 +195,7 @@ struct ModelStore {
     private mutating func clear() -> StoreChange {
         var change = StoreChange()
         change.isCleared = true
-        change.ended = entries
+        change.ended = entries.map { .init(id: $0.id, table: $0.table, fate: .withdrawn) }
         entries = []
         list = nil
         return change
