@@ -1,7 +1,16 @@
+internal import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 
 extension TableRequest {
+    /// Makes the request of a cached query from its stored parameters.
+    package init(_ metadata: CachedQueryMetadata) {
+        self.init(schema: metadata.table.schema, table: metadata.table.name)
+        for parameter in metadata.parameters {
+            if parameter.name == "select" { columns = parameter.value } else { append(parameter.name, parameter.value) }
+        }
+    }
+
     /// The request's parameters as the store keeps them. They are enough to make the request again.
     package var parameters: [QueuedMutation.Filter] {
         items.stored

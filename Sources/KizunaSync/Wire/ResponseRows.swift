@@ -36,6 +36,11 @@ package struct ResponseRows: Sendable {
         self.isComplete = isComplete
     }
 
+    /// The rows as values.
+    package func all() -> [RawJSON] {
+        rows.map { RawJSON(unchecked: Array(body[$0.range])) }
+    }
+
     private static func sentence(_ fault: JSONFault, _ response: WireResponse) -> String {
         if response.headers["content-type"]?.contains("html") == true {
             return

@@ -3,7 +3,9 @@ internal import KizunaPostgREST
 package import KizunaStore
 
 extension QueuedMutation {
-    /// The entry as it is queued again: never sent, of the same group, with the columns of a patch laid over its own.
+    /// Returns the mutation to queue again: not sent yet, in the same group, with the columns of the patch applied.
+    ///
+    /// - Throws: `SyncError` with code `notQueueable` for a patch of a delete.
     package func edited(by patch: RawJSON?, keyColumns: [String]) throws(SyncError) -> QueuedMutation {
         var operation = operation
         var keys = rowKeys
@@ -29,14 +31,14 @@ extension QueuedMutation {
     }
 }
 
-/// That an edit gave the row of a refused write another primary key.
+/// The change of a row's primary key by an edit of a rejected mutation.
 package struct KeyMove: Sendable {
     fileprivate let table: TableID
     fileprivate let old: RowKey
-    /// Where the row is now, and the values of its key's columns; nil where that is not known.
+    /// The new key and the values of its columns; nil when they are not known.
     fileprivate let new: (key: RowKey, values: [RawJSON])?
 
-    /// Nil where the row has the key it had.
+    /// Nil when the key stays the same.
     package init?(of rejected: QueuedMutation, to edited: QueuedMutation, keyColumns: [String]) {
         guard let before = rejected.rowAfter(keyColumns) else { return nil }
         let after = edited.rowAfter(keyColumns)
@@ -48,13 +50,13 @@ package struct KeyMove: Sendable {
 }
 
 extension QueuedMutation {
-    /// The key of the one row a write makes or changes, as it is afterwards, and the values of its columns.
+    /// The key, after the mutation, of the one row it makes or changes, and the values of the key columns.
     fileprivate func rowAfter(_ keyColumns: [String]) -> (key: RowKey, values: [RawJSON])? {
         keyValues(keyColumns).map { (RowKey(components: $0.compactMap(\.scalarText)), $0) }
     }
 
-    /// A parked write as it is queued again after the one it was parked with; nil where it would reach a row that is not the
-    /// app's, since it names the former key in a way that cannot be changed.
+    /// Returns a parked mutation to queue again behind the mutation it was parked with; nil when it names the previous key in a
+    /// way that cannot be rewritten, because it would write to a row of somebody else.
     package func requeued(after move: KeyMove?, _ schema: TableSchema) -> QueuedMutation? {
         var (operation, keys) = (operation, rowKeys)
         if let move {
@@ -87,8 +89,8 @@ extension QueuedMutation {
 }
 
 extension RawJSON {
-    /// These values with the new key where they held the former one: in columns that refer to the row and, in an update of the
-    /// row itself, in the key's own, as an app sends that writes whole rows.
+    /// Replaces the previous key with the new one: in columns that reference the row and, for an update of the row itself, in
+    /// the key columns, which an app sends when it writes whole rows.
     fileprivate func following(_ move: KeyMove, _ schema: TableSchema, isOfRow: Bool = false) -> RawJSON? {
         var changes: [Member] = []
         for (column, target) in schema.references.sorted(by: { $0.key < $1.key }) where target == move.table {
@@ -107,13 +109,13 @@ extension RawJSON {
 }
 
 extension [QueuedMutation.Filter] {
-    /// These conditions with the new key; nil unless each column of the key has one condition, an `eq`.
+    /// Replaces the previous key with the new one; nil unless each key column has exactly one filter, an `eq`.
     fileprivate func following(_ move: KeyMove, _ keyColumns: [String]) -> [QueuedMutation.Filter]? {
         guard let new = move.new else { return nil }
         var filters = self
         for (column, value) in zip(keyColumns, new.values) {
             let places = indices.filter { self[$0].isOn(column) }
-            guard places.count == 1, let text = value.scalarText, self[places[0]].value.hasPrefix("eq.") else {
+            guard places.count == 1, let text = value.scalarText, self[places[0]].equalText != nil else {
                 return nil
             }
             filters[places[0]] = QueuedMutation.Filter(name: self[places[0]].name, value: "eq." + text)
