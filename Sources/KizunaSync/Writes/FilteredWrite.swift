@@ -4,11 +4,11 @@ internal import KizunaStore
 
 /// An update or delete of the rows that match its filters. A value: nothing is written before `execute()`.
 public struct FilteredWrite: OfflinePostgrestFilterBuilder {
-    /// The queue of the client, asked for when the write is executed.
+    /// Returns the queue of the client; called when the write is executed.
     package typealias Queue = @Sendable () throws(SyncError) -> WriteQueue
 
     private let queue: Queue
-    /// The request whose filters say which rows.
+    /// The request; its filters select the rows.
     public var request: TableRequest
     let patch: Result<RawJSON?, any Error>
     private var allowsEveryRow = false
@@ -27,36 +27,40 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
         patch = .success(nil)
     }
 
-    /// Lets the write touch every row of the table; without a filter or this, `execute()` throws `unfilteredWrite`.
+    /// Allows the write to change every row of the table. Without this call and without a filter, `execute()` throws
+    /// `unfilteredWrite`.
     public func everyRow() -> Self {
         var copy = self
         copy.allowsEveryRow = true
         return copy
     }
 
-    /// Queues the write. Durable when this returns: it shows at once in every live read it belongs to, and reaches the
-    /// server when the network is there.
+    /// Queues the write. When the call returns, the write is durable, each live read of its rows shows it, and the queue
+    /// sends it when the network is up.
     ///
     /// - Throws: `SyncError`: `unfilteredWrite`, `notQueueable` (a limit, a referenced table, or values that are no JSON
-    ///   object), `queueFull`, `diskFull`, `storage`; nothing is queued then.
+    ///   object), `queueFull`, `diskFull`, `storage`. Nothing is queued then.
     @discardableResult
     public func execute() async throws -> WriteReceipt {
         let checked = try checked()
         return try await queue().enqueue(checked.operation, on: checked.table, filters: request.filters)
     }
 
-    /// What is to be queued, or why it cannot be.
+    /// Returns the operation to queue.
+    ///
+    /// - Throws: `SyncError`: `unfilteredWrite`, `notQueueable`.
     func checked() throws -> (operation: QueuedMutation.Operation, table: TableID) {
         let filters = request.filters
         guard allowsEveryRow || !filters.isEmpty else {
             throw SyncError(
                 .unfilteredWrite,
-                "An update or delete without a filter would touch every row; add a filter, or say everyRow().",
+                "An update or delete without a filter changes every row. Add a filter, or call everyRow().",
                 table: request.table)
         }
         guard request.isFilterOnly else {
             throw SyncError(
-                .notQueueable, "A queued update or delete takes filters alone: no limit, order, count or other shape.",
+                .notQueueable,
+                "A queued update or delete can have filters only: no limit, order, count or other shape.",
                 table: request.table)
         }
         let conditions = filters.stored
@@ -67,8 +71,8 @@ public struct FilteredWrite: OfflinePostgrestFilterBuilder {
 }
 
 extension TableRequest {
-    /// Whether nothing but columns and filters was asked for. A filter on a column of a reserved name, such as `limit`, is
-    /// none to the server: the write would touch more rows than it says.
+    /// Whether the request has only columns and filters. The server does not read a parameter with a reserved name, such as
+    /// `limit`, as a filter on a column of that name, so the write would change more rows.
     var isFilterOnly: Bool {
         shape == .rows && !isHead && count == nil && preferences.isEmpty
             && items.enumerated().allSatisfy { $0.offset == 0 || $0.element.isFilter }

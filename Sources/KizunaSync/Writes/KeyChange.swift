@@ -1,24 +1,24 @@
 package import KizunaCore
 package import KizunaStore
 
-/// What a write does to the primary keys of the rows it touches.
+/// The effect of a mutation on the primary keys of its rows.
 package enum KeyChange: Sendable, Equatable {
     /// Each row keeps its key.
     case none
-    /// These rows have other keys afterwards; no two of them the same.
+    /// These rows get other keys, all different.
     case moves([RowKey: RowKey])
-    /// Rows may have other keys afterwards, and which cannot be told beforehand.
+    /// Some rows may get other keys, and it is not known which.
     case unknown
 }
 
 extension QueuedMutation {
-    /// What the write does to its rows' keys. An update that repeats the key it names, as an app does that sends whole
-    /// rows, changes none.
+    /// Returns the effect of the mutation on the keys of its rows. An update that sets the key to the value it filters by, as
+    /// an app does when it writes whole rows, has none.
     package func keyChange(keyColumns: [String]) -> KeyChange {
         switch operation {
         case .insert, .delete: return .none
         case .upsert(_, let onConflict, let ignoresDuplicates):
-            // It meets a row by other columns and gives it the key it carries itself.
+            // With other conflict columns, the existing row gets the key of the upsert.
             let isByKey = onConflict.isEmpty || Set(onConflict) == Set(keyColumns)
             return isByKey || ignoresDuplicates || rowKeys.isEmpty ? .none : .unknown
         case .update(let patch, _):

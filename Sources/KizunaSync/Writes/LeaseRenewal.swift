@@ -2,10 +2,10 @@ internal import KizunaCore
 internal import KizunaStore
 internal import Synchronization
 
-/// Makes the lease of the queue longer while requests are out, and tells whether one may still leave.
+/// Renews the lease of the queue while requests are in flight, and checks it before a request leaves.
 final class LeaseRenewal: Sendable {
     private struct State {
-        /// The last moment at which a request may leave; nil where the store is not shared.
+        /// The end of the lease; nil when no other process uses the store.
         var until: Duration?
         var requests = 0
         var timer: TimerTicket?
@@ -21,7 +21,7 @@ final class LeaseRenewal: Sendable {
         self.environment = environment
     }
 
-    /// The last moment at which a request may leave, by the machine's clock.
+    /// The end of the lease, in time since boot.
     var until: Duration? { state.withLock { $0.until } }
 
     /// Whether a request may leave now.
@@ -29,7 +29,7 @@ final class LeaseRenewal: Sendable {
         until.map { environment.host.sinceBoot() < $0 } ?? true
     }
 
-    /// A send was noted, and its request may leave before `until`.
+    /// A send is persisted; its request may leave before `until`.
     func began(until: Duration?) {
         state.withLock { state in
             state.requests += 1
@@ -38,10 +38,10 @@ final class LeaseRenewal: Sendable {
         }
     }
 
-    /// A send has come to its end, whatever it was.
+    /// A send has ended, with or without an outcome.
     func ended() { state.withLock { $0.requests -= 1 } }
 
-    /// Nothing is sent any more.
+    /// Stops the renewal.
     func end() {
         state.withLock { state in
             state.hasEnded = true
@@ -50,7 +50,7 @@ final class LeaseRenewal: Sendable {
         }
     }
 
-    /// One timer runs at a time; sends that end before it fires cost nothing.
+    /// One timer serves all sends.
     private func schedule(_ state: inout State) {
         guard state.timer == nil, !state.hasEnded else { return }
         state.timer = environment.clock.schedule(after: store.leaseLength / 3) { [weak self] in self?.fired() }
@@ -70,8 +70,8 @@ final class LeaseRenewal: Sendable {
                     if state.requests > 0 { schedule(&state) }
                 }
             } catch {
-                // Not renewed, it runs out: what is out is then another process's to repeat.
-                environment.log.log(LogLine(.warning, "The turn to send could not be made longer"))
+                // The lease expires. Another process then repeats the requests that are in flight.
+                environment.log.log(LogLine(.warning, "Lease renewal failed"))
             }
         }
     }

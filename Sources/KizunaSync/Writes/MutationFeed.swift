@@ -2,15 +2,15 @@ package import KizunaCore
 package import KizunaStore
 internal import Synchronization
 
-/// Writes of the open vault, followed change by change: those of one table that wait, or those that were refused.
+/// Publishes a list of mutations of the open owner store, and updates it with each store change.
 package final class MutationFeed<Entry: Sendable, Shown: Sendable>: EngineListener {
-    /// Hands over what the vault holds, in line with its changes.
+    /// Loads the list from the store, in order with the changes of the store.
     package typealias Load = @Sendable (OwnerStore, @escaping @Sendable ([Entry]) -> Void) async throws -> Void
-    /// Takes a change in; false when it is about something else.
+    /// Applies a change to the list. Returns false when the change does not concern it.
     package typealias Follow = @Sendable (inout [Entry], StoreChange) -> Bool
 
     private struct State {
-        /// Handles of an older generation come too late.
+        /// A handle of an older generation is ignored.
         var generation = 0
         var isOpen = false
         var isLive = false
@@ -53,14 +53,14 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: EngineListen
                     }
                 }
             } catch {
-                // A vault that was left meanwhile is closed; the next one's writes follow.
+                // The store of a previous owner is closed while it loads; the store of the next owner is loaded then.
                 guard state.withLock({ $0.generation == handle.generation }) else { return }
                 channel.finish(.failure(error))
             }
         }
     }
 
-    /// The owner changed: the former one's writes are shown no more.
+    /// Removes the mutations of the previous owner.
     package func ownerChanged(generation: Int) {
         put { state in
             guard generation > state.generation else { return false }
@@ -77,7 +77,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: EngineListen
 
     package func end() { channel.finish() }
 
-    /// The mailbox is filled under the lock, so that values keep the order of the changes.
+    /// The channel is written under the lock, so that the lists keep the order of the changes.
     private func put(_ edit: (inout State) -> Bool) {
         state.withLock { state in
             if edit(&state) { channel.put(state.entries.map(show)) }
@@ -85,7 +85,7 @@ package final class MutationFeed<Entry: Sendable, Shown: Sendable>: EngineListen
     }
 }
 
-/// The waiting writes of one table.
+/// The pending mutations of one table.
 package typealias PendingFeed = MutationFeed<QueuedMutation, PendingMutation>
 
 extension PendingFeed {
@@ -106,7 +106,7 @@ extension PendingFeed {
     }
 }
 
-/// The refused writes of all tables.
+/// The rejected mutations of all tables.
 package typealias RejectionFeed = MutationFeed<RejectedEntry, RejectedMutation>
 
 extension RejectionFeed {

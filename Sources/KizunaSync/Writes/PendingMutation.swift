@@ -2,33 +2,34 @@ internal import KizunaCore
 public import Foundation
 package import KizunaStore
 
-/// A write that waits for the server's verdict.
+/// A mutation in the queue that has no outcome yet.
 public struct PendingMutation: Sendable, Identifiable, Equatable {
-    /// What the write does.
+    /// The operation of a mutation.
     public enum Operation: String, Sendable, CaseIterable {
         /// Adds a row.
         case insert
-        /// Adds a row, or changes the one that has its key.
+        /// Adds a row, or changes the row that has its key.
         case upsert
-        /// Changes the rows that match.
+        /// Changes the rows that match the filters.
         case update
-        /// Removes the rows that match.
+        /// Removes the rows that match the filters.
         case delete
     }
 
-    /// The write's id, stable for its life, also over restarts.
+    /// The id of the mutation. It stays the same after a restart.
     public let id: String
     /// The table it writes to.
     public let table: String
-    /// What it does.
+    /// The operation.
     public let operation: Operation
-    /// The primary keys it names, as text, those it gives to its rows included; empty for a write by other columns.
+    /// The primary keys that it names, as text, and the keys that it gives to its rows; empty for an update or delete by other
+    /// columns.
     public let rowIDs: [String]
-    /// When the app made it, by the device's clock.
+    /// The time of the app's call, by the device's clock.
     public let createdAt: Date
-    /// How often it was sent without a verdict.
+    /// The number of requests that ended without an outcome.
     public let attempts: Int
-    /// A code for what went wrong the last time; never a value.
+    /// The code of the last failure. It never contains a value of a row.
     public let lastError: String?
 
     package init(_ entry: QueuedMutation, keyColumns: [String] = []) {

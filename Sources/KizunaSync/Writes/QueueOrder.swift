@@ -1,23 +1,23 @@
-/// Ids in queue order. Taking some out costs as much as they are, not as much as the queue is long: they leave holes,
-/// which are closed when there are more of them than ids.
+/// Ids in queue order. The cost of a removal does not depend on the length of the queue: a removed id leaves a hole, and the
+/// holes are closed when there are more holes than ids.
 struct QueueOrder: Sendable {
     private var ids: [String?] = []
     private var places: [String: Int] = [:]
-    /// No id stands before this position.
+    /// The position of the first id.
     private(set) var start = 0
 
     var count: Int { places.count }
     var isEmpty: Bool { places.isEmpty }
     var first: String? { start < ids.count ? ids[start] : nil }
-    /// Behind the last position.
+    /// The position after the last one.
     var end: Int { ids.count }
 
-    /// The id at a position, nil for a hole.
+    /// The id at a position; nil for a hole.
     subscript(position: Int) -> String? { ids[position] }
 
     func position(of id: String) -> Int? { places[id] }
 
-    /// Adds an id behind the last one for which `precedes` holds. True when that is the end.
+    /// Inserts an id after the last id for which `precedes` is true. Returns true when that is the end.
     @discardableResult
     mutating func insert(_ id: String, behind precedes: (String) -> Bool) -> Bool {
         var at = ids.count
@@ -25,7 +25,7 @@ struct QueueOrder: Sendable {
             if let other = ids[at - 1], precedes(other) { break }
             at -= 1
         }
-        // Behind the last id, its holes are as good as the end.
+        // Only holes follow, so this is the end.
         if ids[at...].allSatisfy({ $0 == nil }) {
             places[id] = ids.count
             ids.append(id)

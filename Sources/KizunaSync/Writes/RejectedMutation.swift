@@ -2,22 +2,22 @@ public import Foundation
 public import KizunaCore
 package import KizunaStore
 
-/// A write the server refused for good. It waits here until the app decides what becomes of it.
+/// A mutation that the server rejected. It is kept until the app calls `retry`, `edit`, `discard` or `takeTheirs`.
 ///
 /// See docs/spec/writes.md, Rejected mutations.
 public struct RejectedMutation: Sendable, Identifiable, Equatable {
-    /// The write as it was queued.
+    /// The mutation as it was queued.
     public let mutation: PendingMutation
-    /// The server's answer: status, code, message, details, hint, and the constraint's name where it broke one.
+    /// The server's response: status, code, message, details, hint, and the name of a violated constraint.
     public let failure: ServerFailure
-    /// The id of the refused write this one depended on, when it was not refused itself.
+    /// The id of the rejected mutation that this one depends on; nil when the server rejected this one itself.
     public let dependsOn: String?
-    /// The server's row of the same key when the write was refused, where it could be read.
+    /// The server's row of the same key at the time of the rejection; nil when it could not be read.
     public let serverRow: RawJSON?
-    /// When it was refused, by the device's clock.
+    /// The time of the rejection, by the device's clock.
     public let rejectedAt: Date
 
-    /// The write's id.
+    /// The id of the mutation.
     public var id: String { mutation.id }
 
     package init(_ rejected: RejectedEntry) {
@@ -26,5 +26,13 @@ public struct RejectedMutation: Sendable, Identifiable, Equatable {
         dependsOn = rejected.dependsOn
         serverRow = rejected.serverRow
         rejectedAt = rejected.rejectedAt
+    }
+}
+
+extension SyncError {
+    /// Makes the error of a receipt whose mutation was rejected.
+    package init(rejection failure: ServerFailure, table: String) {
+        self.init(
+            .rejected, "The server rejected the write; it is kept in rejectedMutations.", table: table, server: failure)
     }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import KizunaCore
 
-/// The app's values as JSON rows.
+/// Encodes the app's values as JSON rows.
 enum RowEncoder {
-    /// One row or several: an object, or an array of objects.
+    /// Returns the rows of a value that encodes as an object or an array of objects.
     static func rows(_ value: some Encodable, table: String) throws(SyncError) -> [RawJSON] {
         let json = try encoded(value, table: table)
         switch json.kind {
@@ -23,7 +23,7 @@ enum RowEncoder {
     }
 
     private static func notRows(_ table: String) -> SyncError {
-        SyncError(.notQueueable, "Only JSON objects, or an array of them, can be written.", table: table)
+        SyncError(.notQueueable, "Only a JSON object or an array of JSON objects can be written.", table: table)
     }
 
     private static func encoded(_ value: some Encodable, table: String) throws(SyncError) -> RawJSON {

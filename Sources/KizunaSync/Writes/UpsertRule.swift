@@ -1,8 +1,8 @@
 internal import KizunaPostgREST
 
-/// What an upsert does with a row that exists already.
+/// How an upsert finds an existing row, and whether it changes it.
 package struct UpsertRule: Sendable, Equatable {
-    /// The columns that identify the existing row; empty means the primary key.
+    /// The columns that identify the existing row; empty for the primary key.
     package let onConflict: [String]
     package let ignoresDuplicates: Bool
 

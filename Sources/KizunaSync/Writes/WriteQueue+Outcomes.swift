@@ -2,40 +2,40 @@ internal import KizunaCore
 internal import KizunaStore
 
 extension WriteQueue {
-    /// Waits for the verdicts on writes, whenever they were queued, and gives the rows of all of them.
+    /// Waits for the outcomes of mutations, also of a previous run of the app. Returns the rows of all of them.
     package func outcomes(of ids: [String], table: String) async throws -> [RawJSON] {
         let handle = try await owners.handle()
-        var places: [(id: String, channel: LatestValueChannel<MutationOutcomes.Outcome>)] = []
-        defer { for place in places { outcomes.leave(place.channel, for: place.id) } }
-        // A place for each before the first is waited for: of many writes the last may have its verdict long before, and the
-        // store does not keep all of them.
-        for id in try await handle.store.outcomeIDs(of: ids) { places.append((id, try outcomes.waiter(for: id))) }
-        for (place, fate) in zip(places, try await fates(of: places.map(\.id), in: handle)) {
-            if let outcome = outcome(fate, in: handle, table: table) { place.channel.put(outcome) }
+        var waiters: [(id: String, channel: LatestValueChannel<MutationOutcomes.Outcome>)] = []
+        defer { for waiter in waiters { outcomes.leave(waiter.channel, for: waiter.id) } }
+        // All waiters are registered before the first wait: the last mutation may be delivered first, and the store does not
+        // keep every delivery.
+        for id in try await handle.store.outcomeIDs(of: ids) { waiters.append((id, try outcomes.waiter(for: id))) }
+        for (waiter, fate) in zip(waiters, try await fates(of: waiters.map(\.id), in: handle)) {
+            if let outcome = outcome(fate, in: handle, table: table) { waiter.channel.put(outcome) }
         }
         var rows: [RawJSON] = []
-        for place in places {
-            guard let outcome = try await place.channel.next() else {
-                throw SyncError(.closed, "The client was closed before the server gave a verdict.", table: table)
+        for waiter in waiters {
+            guard let outcome = try await waiter.channel.next() else {
+                throw SyncError(.closed, "The client was closed before the mutation had an outcome.", table: table)
             }
             rows += try outcome.get()
         }
         return rows
     }
 
-    /// The verdict that is in the store; nil while the write waits. Ask when the place to wait is there, so that a verdict from
-    /// now on is not missed.
+    /// Returns the outcome in the store; nil while the mutation is pending. Call it after the waiter is registered, so that no
+    /// outcome is missed.
     private func outcome(_ fate: WriteFate, in handle: OwnerStoreHandle, table: String) -> MutationOutcomes.Outcome? {
         switch fate {
         case .pending:
-            // A change of owner from now on ends the wait; one from before has passed it by.
+            // A later change of owner ends the wait. An earlier one does not, so it is checked here.
             return owners.openHandle?.generation == handle.generation ? nil : .withdrawn(Self.leftBehind)
         case .delivered(let rows): return .delivered(rows)
         case .rejected(let rejected): return .rejected(SyncError(rejection: rejected.failure, table: table))
         case .unknown:
             return .withdrawn(
                 SyncError(
-                    .unknownMutation, "No write of this id waits here, and no verdict on it is kept.", table: table))
+                    .unknownMutation, "No mutation of this id is pending, and no outcome of it is kept.", table: table))
         }
     }
 
@@ -50,6 +50,6 @@ extension WriteQueue {
 
     /// The end of a wait for a mutation of a previous owner.
     static var leftBehind: SyncError {
-        SyncError(.discarded, "The owner changed; what waits is in the former user's store.")
+        SyncError(.discarded, "The owner changed; the pending mutation stays in the store of the previous owner.")
     }
 }

@@ -34,6 +34,6 @@ extension WriteQueue {
     }
 
     private func unknown(_ id: String) -> SyncError {
-        SyncError(.unknownMutation, "No mutation of this id waits for a decision.")
+        SyncError(.unknownMutation, "No rejected mutation has this id.")
     }
 }

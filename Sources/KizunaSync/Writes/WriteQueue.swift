@@ -3,11 +3,11 @@ package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 
-/// Accepts the app's writes: makes queued mutations of them and commits them to the owner's store.
+/// Queues the app's writes: makes queued mutations and commits them to the owner store.
 ///
 /// Every write is queued first. See docs/spec/writes.md, One way to write.
 package struct WriteQueue: Sendable {
-    /// The bounds the configuration sets.
+    /// The limits of the configuration.
     package struct Limits: Sendable {
         package let pendingMutations: Int
         package let mutationBytes: Int
@@ -37,45 +37,45 @@ package struct WriteQueue: Sendable {
         self.compactsUnsentWrites = compactsUnsentWrites
     }
 
-    /// Queues rows to add, all or none.
+    /// Queues inserts or upserts, all or none.
     package func enqueue(
         inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule? = nil
     ) async throws -> WriteReceipt {
-        try await enqueue(try entries(inserting: rows, into: table, upsert: upsert))
+        try await enqueue(try mutations(inserting: rows, into: table, upsert: upsert))
     }
 
     /// Queues an update or delete.
     package func enqueue(
         _ operation: QueuedMutation.Operation, on table: TableID, filters: [QueryItem]
     ) async throws -> WriteReceipt {
-        try await enqueue([try entry(operation, on: table, filters: filters)])
+        try await enqueue([try mutation(operation, on: table, filters: filters)])
     }
 
-    /// Queues entries in one transaction.
-    package func enqueue(_ entries: [QueuedMutation]) async throws -> WriteReceipt {
+    /// Queues mutations in one transaction.
+    package func enqueue(_ mutations: [QueuedMutation]) async throws -> WriteReceipt {
         let handle = try await owners.handle()
         do {
-            _ = try await handle.store.enqueue(entries, limit: limits.pendingMutations)
-            return WriteReceipt(queue: self, entries: entries)
+            _ = try await handle.store.enqueue(mutations, limit: limits.pendingMutations)
+            return WriteReceipt(queue: self, mutations: mutations)
         } catch {
-            // It must not go to whoever signed in instead.
+            // The mutation must not be queued for another owner.
             let isLeftBehind = error.code == .closed && !owners.isClosed
             guard isLeftBehind else { throw error }
-            throw SyncError(.discarded, "The owner changed while the write was on its way; nothing was queued.")
+            throw SyncError(.discarded, "The owner changed before the write was queued; nothing was queued.")
         }
     }
 
-    /// The entries of rows to add, one a row, so that each row gets a verdict of its own.
-    package func entries(
+    /// Returns one mutation per row, so that each row has an outcome of its own.
+    package func mutations(
         inserting rows: [RawJSON], into table: TableID, upsert: UpsertRule?, group: String? = nil
     ) throws(SyncError) -> [QueuedMutation] {
-        var entries: [QueuedMutation] = []
-        for row in rows { entries.append(try entry(inserting: row, into: table, upsert: upsert, group: group)) }
-        return entries
+        var mutations: [QueuedMutation] = []
+        for row in rows { mutations.append(try mutation(inserting: row, into: table, upsert: upsert, group: group)) }
+        return mutations
     }
 
-    /// The entry of an update or delete.
-    package func entry(
+    /// Returns the mutation of an update or delete.
+    package func mutation(
         _ operation: QueuedMutation.Operation, on table: TableID, filters: [QueryItem], group: String? = nil
     ) throws(SyncError) -> QueuedMutation {
         if case .update(let patch, _) = operation { try ensureFits(patch, table) }
@@ -83,17 +83,17 @@ package struct WriteQueue: Sendable {
         let schema = schemas[table]
         let keyColumns = schema.keyColumns
         let keys = condition.pinnedKeys(keyColumns: keyColumns, types: schema.types) ?? []
-        var entry = QueuedMutation(
+        var mutation = QueuedMutation(
             id: generatedID(), table: table, operation: operation, rowKeys: keys, group: group,
             createdAt: environment.wallClock())
-        entry.isCompactable =
+        mutation.isCompactable =
             compactsUnsentWrites && group == nil && filters.count == keyColumns.count
             && condition.columns.isSubset(of: keyColumns) && !condition.readsUnknownColumns
-            && entry.keyChange(keyColumns: keyColumns) == .none
-        return entry
+            && mutation.keyChange(keyColumns: keyColumns) == .none
+        return mutation
     }
 
-    private func entry(
+    private func mutation(
         inserting row: RawJSON, into table: TableID, upsert: UpsertRule?, group: String?
     ) throws(SyncError) -> QueuedMutation {
         try ensureFits(row, table)
@@ -113,7 +113,7 @@ package struct WriteQueue: Sendable {
         if let upsert {
             guard upsert.onConflict.allSatisfy({ row.member($0) != nil }) else {
                 throw SyncError(
-                    .notQueueable, "An upsert must carry a value for each column of onConflict.", table: table.name)
+                    .notQueueable, "An upsert must have a value for each column of onConflict.", table: table.name)
             }
             operation = .upsert(row: row, onConflict: upsert.onConflict, ignoresDuplicates: upsert.ignoresDuplicates)
         } else {
@@ -125,10 +125,10 @@ package struct WriteQueue: Sendable {
             createdAt: environment.wallClock())
     }
 
-    /// Refuses a write that has become too long.
-    func ensureFits(_ entry: QueuedMutation) throws(SyncError) {
-        switch entry.operation {
-        case .insert(let row), .upsert(let row, _, _), .update(let row, _): try ensureFits(row, entry.table)
+    /// Throws `notQueueable` when the JSON of a mutation is longer than the limit.
+    func ensureFits(_ mutation: QueuedMutation) throws(SyncError) {
+        switch mutation.operation {
+        case .insert(let row), .upsert(let row, _, _), .update(let row, _): try ensureFits(row, mutation.table)
         case .delete: break
         }
     }
@@ -137,12 +137,12 @@ package struct WriteQueue: Sendable {
         guard json.bytes.count <= limits.mutationBytes else {
             throw SyncError(
                 .notQueueable,
-                "The row has \(json.bytes.count) bytes; at most \(limits.mutationBytes) can be queued.",
+                "The row has \(json.bytes.count) bytes; the limit is \(limits.mutationBytes).",
                 table: table.name)
         }
     }
 
-    /// A UUIDv7: it sorts by the time it was made, so new rows lie together in the server's index.
+    /// Returns a UUIDv7. It sorts by time, so new rows are close together in the server's index.
     package func generatedID() -> String {
         UUIDv7.text(
             milliseconds: UInt64(max(0, environment.wallClock().timeIntervalSince1970 * 1000)),
