@@ -9,7 +9,7 @@ import Testing
         return try await world.client { $0.compactsUnsentWrites = compacts }
     }
 
-    @Test func anUpdateIsFoldedIntoTheInsertThatWasNeverSent() throws {
+    @Test func anUpdateIsMergedIntoAnUnsentInsert() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aDeleteCancelsAnInsertThatWasNeverSent() throws {
+    @Test func aDeleteRemovesAnUnsentInsert() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsFoldedNeedsNoRoomInAFullQueue() throws {
+    @Test func aMergedUpdateIsAcceptedByAFullQueue() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheOptionEveryWriteIsSent() throws {
+    @Test func nothingIsMergedWithoutTheOption() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world, compacts: false)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aWriteOfAnotherTableInBetweenKeepsTheUpdateApart() throws {
+    @Test func anUpdateBehindAMutationOfAnotherTableIsNotMerged() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aFoldedUpdateHasTheInsertsOutcome() throws {
+    @Test func aMergedUpdateHasTheOutcomeOfTheInsert() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await offline(world)

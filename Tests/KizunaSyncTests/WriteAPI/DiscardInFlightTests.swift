@@ -3,11 +3,11 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Writes that the app takes out of the queue while they are on their way.
-@Suite struct TakenOutTests {
-    /// The fetch that the discard asks for is answered before the server has handled the write.
+/// Mutations that the app discards while their request is in flight.
+@Suite struct DiscardInFlightTests {
+    /// The fetch after the discard has its response before the server handles the mutation.
     @Test(arguments: [true, false])
-    func aWriteTakenOutOnItsWayIsShownWhenTheServerDidItAfterAll(isAnswered: Bool) throws {
+    func aMutationDiscardedInFlightIsShownWhenTheServerAppliedIt(isAnswered: Bool) throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()

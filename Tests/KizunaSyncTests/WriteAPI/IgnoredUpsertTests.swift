@@ -3,13 +3,13 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// An upsert that leaves a row alone which is there already.
+/// An upsert that ignores duplicates.
 @Suite struct IgnoredUpsertTests {
-    @Test func theRowThatWasThereIsFetchedWhereAListLacksIt() throws {
+    @Test func theExistingRowIsFetchedWhenAListDoesNotHoldIt() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
-            // Somebody else is first.
+            // Another device inserts the row first.
             try scene.server.insert(#"{"id":"k","title":"theirs","done":false}"#, into: "tasks")
             let rows = [TaskRow(id: "k", title: "mine", done: false), TaskRow(id: "n", title: "new", done: false)]
             let receipt = try await scene.client.from("tasks").upsert(rows, ignoreDuplicates: true)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aListThatHoldsTheRowIsLeftAlone() throws {
+    @Test func aListThatHoldsTheRowIsNotFetched() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func insideAnotherValueIntegersAndDecimalsKeepTheirDigits() throws {
+    @Test func nestedIntegersAndDecimalsKeepTheirDigits() throws {
         struct Box: Codable { var inner: RawJSON }
         let json = #"{"inner":{"a":9007199254740993,"b":[true,null,"x",1.25]}}"#
         let box = try JSONDecoder().decode(Box.self, from: Data(json.utf8))
@@ -31,7 +31,7 @@ import Testing
         #expect(String(decoding: try encoder.encode(box), as: UTF8.self) == json)
     }
 
-    @Test func aTextThatIsNoJSONIsRejected() {
+    @Test func textThatIsNotJSONIsRejected() {
         for text in ["", "{", "[1,]", "nul", "1 2", "{\"a\"}"] {
             #expect(throws: SyncError.self) { try RawJSON(parsing: text) }
         }

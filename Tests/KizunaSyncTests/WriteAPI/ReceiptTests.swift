@@ -4,9 +4,9 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// The wait for verdicts: of many writes, by several who wait, and by those who wait no more.
+/// Waits of receipts: for many mutations, by several waiters, and by waiters that are cancelled.
 @Suite struct ReceiptTests {
-    @Test func aReceiptOfManyRowsHearsOfEachThoughOneOfThemTakesLong() throws {
+    @Test func aReceiptOfManyRowsReturnsAllWhenOneRequestIsSlow() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func severalMayWaitAndOneMayStop() throws {
+    @Test func oneOfSeveralWaitersCanBeCancelled() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsRememberedWhoWaitsNoMore() throws {
+    @Test func waitersAreRemovedWhenTheyLeave() throws {
         let outcomes = MutationOutcomes()
         let waiters = try [outcomes.waiter(for: "a"), outcomes.waiter(for: "a"), outcomes.waiter(for: "b")]
         outcomes.leave(waiters[0], for: "a")

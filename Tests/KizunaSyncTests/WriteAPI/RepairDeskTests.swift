@@ -4,7 +4,7 @@ import KizunaSyncTesting
 import Testing
 
 @Suite struct RepairDeskTests {
-    /// A client with one refused insert and the refused write's id.
+    /// Returns a client with one rejected insert, and the rejection.
     private func rejected(_ world: WriteWorld) async throws -> (KizunaSyncClient, RejectedMutation) {
         let client = try await world.client()
         let receipt = try await client.from("items").insert(NewItem(title: ""))
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func anEditedWriteIsSentAgainAndDelivered() throws {
+    @Test func anEditedMutationIsDelivered() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let (client, rejected) = try await rejected(world)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aRetriedWriteBringsWhatWasParkedWithIt() throws {
+    @Test func anEditQueuesTheParkedMutationsAgain() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func aDiscardedRejectionIsForgotten() throws {
+    @Test func aDiscardedRejectionIsRemoved() throws {
         try Simulation.run { simulation in
             let (client, rejected) = try await rejected(WriteWorld(simulation))
             try await client.discard(rejected.id)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aWaitingWriteCanBeTakenOut() throws {
+    @Test func aPendingMutationCanBeDiscarded() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func anUpdateThatTouchesNoRowIsReported() throws {
+    @Test func anUpdateThatMatchesNoRowIsRejected() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -87,16 +87,16 @@ import Testing
             let receipt = try await client.from("items").update(["done": true]).eq("id", value: key).execute()
             do {
                 try await receipt.delivered()
-                Issue.record("the update was taken for delivered")
+                Issue.record("the update was delivered")
             } catch let error as SyncError {
                 #expect(error.server?.code == ServerFailure.noRowMatchedCode)
             }
-            // A delete of a row that is gone already has done its work.
+            // A delete of a missing row is delivered.
             try await client.from("items").delete().eq("id", value: key).execute().delivered()
         }
     }
 
-    @Test func aOutcomeIsThereAfterARestart() throws {
+    @Test func anOutcomeIsKeptAfterARestart() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)
@@ -116,14 +116,14 @@ import Testing
                 #expect(try delivered.decode(as: Item.self).map(\.title) == ["late"])
                 do {
                     try await second.receipt(mutationID: bad.mutationIDs[0]).delivered()
-                    Issue.record("the refused write was taken for delivered")
+                    Issue.record("the rejected insert was delivered")
                 } catch let error as SyncError {
                     #expect(error.code == .rejected)
                     #expect(error.server?.code == "23514")
                 }
                 do {
                     try await second.receipt(mutationID: "nothing").delivered()
-                    Issue.record("an unknown id has a verdict")
+                    Issue.record("an unknown id has an outcome")
                 } catch let error as SyncError {
                     #expect(error.code == .unknownMutation)
                 }

@@ -3,7 +3,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Refused writes that others depend on: what a retry or an edit takes along, and what it must not touch.
+/// Rejected mutations with parked ones: which of them a retry or an edit queues again.
 @Suite struct RepairOrderTests {
     private let key = "0190aaaa-0000-7000-8000-000000000001"
     private let other = "0190aaaa-0000-7000-8000-000000000002"
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Offline, an insert waits whose key is taken by another device's row on the server.
+    /// Returns an offline client with a pending insert whose key another device's row has.
     private func takenKey(_ simulation: Simulation) async throws -> (WriteWorld, KizunaSyncClient, WriteReceipt) {
         let world = WriteWorld(simulation)
         try world.server.insert(#"{"id":"\#(key)","title":"theirs","done":false}"#, into: "items")
@@ -35,8 +35,8 @@ import Testing
         return (world, client, try await client.from("items").insert(Item(id: key, title: "mine")))
     }
 
-    /// The key was taken by another device's row: what was written to the app's own row must not reach that one.
-    @Test func whatFollowsARowUnderANewKeyIsWrittenUnderThatKey() throws {
+    /// Another device's row has the previous key, so no parked mutation may be sent with it.
+    @Test func parkedMutationsFollowTheNewKeyOfTheirRow() throws {
         try Simulation.run { simulation in
             let (world, client, mine) = try await takenKey(simulation)
             try await client.from("items").update(["done": true]).eq("id", value: key).execute()
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// A whole transaction moves with its first row: references that are declared, whole rows that repeat the key.
-    @Test func aTransactionFollowsARowUnderANewKey() throws {
+    /// Declared references and whole rows that contain the key follow the first row of the transaction.
+    @Test func aParkedTransactionFollowsTheNewKeyOfItsRow() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             try world.server.insert(#"{"id":"\#(key)","title":"theirs","done":false}"#, into: "items")
@@ -79,8 +79,8 @@ import Testing
         }
     }
 
-    /// Parked writes that do not name the row by `eq` on its key wait for a decision of their own.
-    @Test func whatCannotFollowANewKeyStaysParked() throws {
+    /// The delete names the row by `in`, not by `eq`.
+    @Test func aParkedMutationThatCannotFollowANewKeyStaysRejected() throws {
         try Simulation.run { simulation in
             let (world, client, mine) = try await takenKey(simulation)
             let last = try await client.from("items").delete().in("id", values: [key]).execute()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func anEditedRowMayNotGrowBeyondTheLimit() throws {
+    @Test func anEditedRowLongerThanTheLimitIsNotQueued() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client { $0.limits.mutationBytes = 200 }
@@ -108,15 +108,15 @@ import Testing
         }
     }
 
-    /// An insert that was refused and made anew, as an undo does: the writes behind the second one are its own.
-    @Test func aRowMadeAnewKeepsItsWrites() throws {
+    /// A row is inserted, deleted and inserted again, as an undo does: later mutations depend on the second insert.
+    @Test func mutationsOfARowInsertedAgainAreDelivered() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
             let client = try await world.client()
             let bad = try await client.from("items").insert(Item(id: key, title: ""))
             let gone = try await client.from("items").delete().eq("id", value: key).execute()
-            try await client.from("items").insert(Item(id: key, title: "anew"))
+            try await client.from("items").insert(Item(id: key, title: "again"))
             let change = try await client.from("items").update(["done": true]).eq("id", value: key).execute()
             world.network.isOnline = true
             try await change.delivered()
@@ -126,8 +126,8 @@ import Testing
         }
     }
 
-    /// The order of the refusals is that of their commits, whatever the device's clock was set to in between.
-    @Test func refusalsKeepTheirOrderWhenTheClockIsSetBack() throws {
+    /// Rejections are ordered by their commits, not by the device's clock.
+    @Test func rejectionsKeepTheirOrderWhenTheClockIsSetBack() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)

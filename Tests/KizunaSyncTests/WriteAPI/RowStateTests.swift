@@ -6,7 +6,7 @@ import Testing
 @Suite struct RowStateTests {
     private let key = "0190aaaa-0000-7000-8000-000000000001"
 
-    /// Waits for the first snapshot a condition holds for.
+    /// Waits for the first snapshot that meets a condition.
     private func snapshot(
         of client: KizunaSyncClient, when isMet: (QuerySnapshot<[Item]>) -> Bool
     ) async throws -> QuerySnapshot<[Item]>? {
@@ -16,7 +16,7 @@ import Testing
         return nil
     }
 
-    @Test func eachRowSaysWhetherItIsConfirmedPendingOrRefused() throws {
+    @Test func eachRowIsConfirmedPendingOrRejected() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             try world.server.insert(#"{"id":"\#(key)","title":"served","done":false}"#, into: "items")

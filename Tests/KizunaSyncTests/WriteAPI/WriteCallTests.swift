@@ -4,7 +4,7 @@ import KizunaSyncTesting
 import Testing
 
 @Suite struct WriteCallTests {
-    @Test func oneCallWithSeveralRowsQueuesThemTogetherAndSendsOneRequest() throws {
+    @Test func aCallWithSeveralRowsSendsOneRequest() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aRowWithoutKeyGetsAUUIDOfVersionSevenInLowerCase() throws {
+    @Test func aRowWithoutAKeyGetsALowercaseUUIDv7() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aWriteWithoutAFilterIsRefusedUnlessSaidSo() throws {
+    @Test func anUnfilteredWriteThrowsUnlessEveryRowIsAllowed() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             try world.server.insert(
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeQueuedSaysSoAtOnce() throws {
+    @Test func aWriteThatCannotBeQueuedThrows() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client { $0.limits.mutationBytes = 64 }
@@ -72,9 +72,9 @@ import Testing
         }
     }
 
-    /// The server reads `limit=eq.5` as a limit, so that the write would touch rows it does not mean.
+    /// The server reads `limit=eq.5` as a limit, so the write would change other rows.
     @Test(arguments: ["limit", "offset", "order", "select", "columns", "on_conflict", "things.limit"])
-    func aFilterOnAColumnOfAReservedNameIsNotDropped(_ name: String) throws {
+    func aFilterOnAReservedNameThrows(_ name: String) throws {
         try Simulation.run { simulation in
             let client = try await WriteWorld(simulation).client()
             let table = client.from("items")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func theQueuesLimitRejectsAWriteAndLosesNone() throws {
+    @Test func aWriteToAFullQueueThrows() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func theRestOfATransactionIsParkedWithARefusedWrite() throws {
+    @Test func theRestOfATransactionIsParkedWithARejectedMutation() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func aTransactionReachesEverySchema() throws {
+    @Test func aTransactionWritesToOtherSchemas() throws {
         try Simulation.run { simulation in
             var table = SimulatedTable("logs", columns: ["id": .uuid, "line": .text])
             table.schema = "audit"
@@ -168,9 +168,9 @@ import Testing
         }
     }
 
-    /// A key that begins with a digit, as half of all random ones do, is a key all the same.
+    /// Many random keys begin with a digit.
     @Test(arguments: ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "507f1f77bcf86cd799439011"])
-    func aWriteNamesRowsOfWhateverKey(_ key: String) throws {
+    func aWriteNamesItsRowByAnyTextKey(_ key: String) throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("things")])
             let network = ScriptedTransport(simulation)
@@ -183,8 +183,8 @@ import Testing
         }
     }
 
-    /// All columns of the app's patch were nil.
-    @Test func anUpdateOfNothingIsDone() throws {
+    /// All columns of the app's patch are nil.
+    @Test func anUpdateWithoutColumnsIsDelivered() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let key = "0190aaaa-0000-7000-8000-000000000001"

@@ -5,20 +5,20 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// A row of the tables these tests use.
+/// A row of the table `items`.
 struct Item: Codable, Sendable, Equatable {
     var id: String
     var title: String
     var done: Bool = false
 }
 
-/// What is inserted: the key is made by the client.
+/// A row of the table `items` without a key.
 struct NewItem: Codable, Sendable {
     var title: String
     var done = false
 }
 
-/// A server with the table `items`, whose titles must not be empty, behind a scripted network.
+/// A server with the tables `items`, where a title must not be empty, and `notes`, behind a scripted transport.
 struct WriteWorld {
     let simulation: Simulation
     let server: SimulatedServer
@@ -38,7 +38,7 @@ struct WriteWorld {
         network.serve(server)
     }
 
-    /// A transaction of three inserts of which the second is refused, and the third is parked with it.
+    /// Writes a transaction of three inserts: the second is rejected, and the third is parked with it.
     func rejectedTransaction(_ client: KizunaSyncClient) async throws -> WriteReceipt {
         let receipt = try await client.write { tx in
             try tx.insert(NewItem(title: "first"), into: "items")
@@ -61,14 +61,14 @@ struct WriteWorld {
         }
     }
 
-    /// The titles on the server, in the order they came.
+    /// The titles on the server, in the order of their inserts.
     var titles: [String] {
         server.rows(of: "items").compactMap { text in
             (try? RawJSON(validating: Array(text.utf8)))?.member("title")?.stringValue
         }
     }
 
-    /// The first list a sequence gives.
+    /// Returns the first element of a sequence.
     static func first<Element: Sendable>(_ sequence: KizunaStateSequence<Element>) async throws -> Element? {
         for try await element in sequence { return element }
         return nil

@@ -4,7 +4,7 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// Whether the row found under an insert's key is that insert's own, for keys the app chose.
+/// Whether a row with the key of an insert was made by this insert, for keys of the app.
 @Suite struct AuthorTests {
     private func isAuthor(sent: String, found: String, hasGeneratedKey: Bool = false) throws -> Bool {
         let entry = QueuedMutation(
@@ -19,7 +19,7 @@ import Testing
         (#"{"id":1,"at":"2024-01-01T00:00:00Z"}"#, #"{"id":1,"at":"2024-01-01T00:00:00+00:00"}"#),
         (#"{"id":1,"j":{"b":1,"a":2}}"#, #"{"id":1,"j":{"a":2,"b":1}}"#),
         (#"{"id":"1"}"#, #"{"id":1}"#),
-    ]) func aRowThatSaysTheSameIsTakenForOurs(sent: String, found: String) throws {
+    ]) func aRowWithEqualValuesIsTheInsertsOwn(sent: String, found: String) throws {
         #expect(try isAuthor(sent: sent, found: found))
     }
 
@@ -29,9 +29,9 @@ import Testing
         (#"{"id":1,"title":"mine"}"#, #"{"id":1,"title":"theirs"}"#),
         (#"{"id":1,"done":true}"#, #"{"id":1,"done":false}"#),
         (#"{"id":1,"title":"mine"}"#, #"{"id":1}"#),
-    ]) func aRowThatSaysSomethingElseIsNot(sent: String, found: String) throws {
+    ]) func aRowWithOtherValuesIsNotTheInsertsOwn(sent: String, found: String) throws {
         #expect(try !isAuthor(sent: sent, found: found))
-        // Nobody else can have made a row of a key that was made here; a trigger may have changed it.
+        // Only this insert can have made a row with its client-generated key; a trigger may have changed the row.
         #expect(try isAuthor(sent: sent, found: found, hasGeneratedKey: true))
     }
 }

@@ -5,11 +5,10 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// Every commit of a job fails in turn, as when another process holds the store or the disk is full: a call throws and has
-/// left nothing, or its write is durable; and bookkeeping that fails after the server's answer neither refuses a write nor
-/// sends it again blindly.
+/// Each commit of a scenario fails once, as with a busy store or a full disk. A call throws and queues nothing, or its write
+/// is durable. A commit that fails after the server's response neither rejects a mutation nor sends it twice.
 @Suite struct CommitFailureTests {
-    /// Fails so many commits from the nth on.
+    /// Fails a number of commits, beginning with the nth.
     private final class FailingCommits: Sendable {
         private let first: Int
         private let times: Int
@@ -37,7 +36,7 @@ import Testing
     private static func key(_ number: Int) -> String { "0190aaaa-0000-7000-8000-00000000000\(number)" }
 
     @Test(arguments: [(1, SyncError.Code.storeBusy), (4, .storeBusy), (2, .diskFull)])
-    func whicheverCommitFailsEachWriteIsDoneOnce(times: Int, code: SyncError.Code) throws {
+    func eachWriteIsDeliveredOnceWhenAnyCommitFails(times: Int, code: SyncError.Code) throws {
         var number = 1
         var failed = 0
         while number < 100 {
@@ -73,7 +72,7 @@ import Testing
                 { try await items.delete().eq("id", value: key(3)).execute() },
             ]
             for call in calls {
-                // A call that throws has left nothing, so it can be made again.
+                // A call that throws has queued nothing, so it can be repeated.
                 while true {
                     do {
                         try await call()
@@ -86,7 +85,7 @@ import Testing
             }
             await simulation.advance(by: .seconds(600))
             let done = world.server.mutations.map { "\($0.operation) \($0.key.suffix(1))" }
-            // Unrelated rows may overtake; each row's writes are in order, and each is there once.
+            // The mutations of each row are in order and applied once; other rows may overtake.
             for (row, expected) in [("1", ["insert 1", "update 1"]), ("2", []), ("3", ["insert 3", "delete 3"])] {
                 #expect(done.filter { $0.hasSuffix(row) } == expected, what)
             }

@@ -4,13 +4,13 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Updates that give a row another key, from the queue to the lists.
+/// The delivery of updates that give a row another key, and the lists that show them.
 @Suite struct KeyChangeDeliveryTests {
     private static func move(_ scene: ReadScene, _ from: String, _ to: String) async throws -> WriteReceipt {
         try await scene.client.from("tasks").update(["id": to]).eq("id", value: from).execute()
     }
 
-    @Test func theRowIsShownUnderItsNewKeyBeforeAndAfterTheVerdict() throws {
+    @Test func theRowIsShownUnderItsNewKeyBeforeAndAfterTheOutcome() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theWaitingWriteNamesBothKeys() throws {
+    @Test func thePendingMutationNamesBothKeys() throws {
         try ReadScene.run { scene in
             scene.transport.isOnline = false
             _ = try await Self.move(scene, "a", "z")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownOutcomeThatWasASuccessIsFoundUnderTheNewKey() throws {
+    @Test func anAppliedUpdateIsFoundUnderTheNewKeyAfterALostResponse() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aRowThatIsUnderNeitherKeyIsReportedEvenAfterAnUnknownOutcome() throws {
+    @Test func anUpdateOfAMissingRowIsRejectedAfterALostResponse() throws {
         try ReadScene.run { scene in
             try scene.server.delete("a", of: "tasks")
             scene.transport.plant(.dropResponse)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsTakenIsRefusedAndTheRowKeepsItsOwn() throws {
+    @Test func anUpdateToAKeyInUseIsRejectedAndTheRowKeepsItsKey() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// An update whose own effect makes its conditions false finds nothing when it is sent again; the lists are fetched.
-    @Test func anUpdateThatIsTakenForDoneShowsWhatItDid() throws {
+    /// The first request makes the filters of the update false, so the repeated one matches no row.
+    @Test func theListsAreFetchedAfterARepeatedUpdateThatMatchesNoRow() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks().eq("done", value: false))
             await scene.simulation.advance(by: .seconds(1))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func anUnsentInsertIsNotFoldedWithAnUpdateOfItsKey() throws {
+    @Test func anUpdateOfTheKeyIsNotMergedIntoAnUnsentInsert() throws {
         var options = ReadScene.Options()
         options.configure = { $0.compactsUnsentWrites = true }
         try ReadScene.run(options) { scene in

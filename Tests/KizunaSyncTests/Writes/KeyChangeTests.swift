@@ -5,7 +5,7 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// Writes that give a row another primary key.
+/// Mutations that give a row another primary key.
 @Suite struct KeyChangeTests {
     private static let table = TableID(name: "tasks")
 
@@ -24,11 +24,11 @@ import Testing
             .update(patch: json(patch), filters: [.init(name: "id", value: "eq.\(key)")]), keys: [key], id: id)
     }
 
-    @Test func whatAWriteDoesToTheKeysOfItsRows() {
+    @Test func theKeyChangeOfEachOperation() {
         func change(_ operation: QueuedMutation.Operation, _ keys: [String], of columns: [String] = ["id"]) -> String {
             switch Self.entry(operation, keys: keys).keyChange(keyColumns: columns) {
             case .none: "none"
-            case .unknown: "untold"
+            case .unknown: "unknown"
             case .moves(let moves):
                 moves.map { "\($0.key.text)>\($0.value.text)" }.sorted().joined(separator: " ")
             }
@@ -44,9 +44,9 @@ import Testing
         #expect(
             patched(#"{"id":"0190AAAA-0000-7000-8000-000000000009"}"#, ["0190aaaa-0000-7000-8000-000000000009"])
                 == "none")
-        #expect(patched(#"{"id":null}"#, ["a"]) == "untold")
-        #expect(patched(#"{"id":"b"}"#, []) == "untold")
-        #expect(patched(#"{"id":"c"}"#, ["a", "b"]) == "untold")
+        #expect(patched(#"{"id":null}"#, ["a"]) == "unknown")
+        #expect(patched(#"{"id":"b"}"#, []) == "unknown")
+        #expect(patched(#"{"id":"c"}"#, ["a", "b"]) == "unknown")
         #expect(patched(#"{"list":"y"}"#, [#"["x","1"]"#], of: pair) == #"["x","1"]>["y","1"]"#)
         #expect(
             patched(#"{"list":"y"}"#, [#"["x","1"]"#, #"["x","2"]"#], of: pair)
@@ -57,15 +57,14 @@ import Testing
         #expect(change(.delete(filters: []), ["a"]) == "none")
         #expect(change(.upsert(row: row, onConflict: [], ignoresDuplicates: false), ["a"]) == "none")
         #expect(change(.upsert(row: row, onConflict: ["id"], ignoresDuplicates: false), ["a"]) == "none")
-        // It meets a row by its slug and gives it the key it carries.
-        #expect(change(.upsert(row: row, onConflict: ["slug"], ignoresDuplicates: false), ["a"]) == "untold")
+        // The row with this slug gets the key of the upsert.
+        #expect(change(.upsert(row: row, onConflict: ["slug"], ignoresDuplicates: false), ["a"]) == "unknown")
         #expect(change(.upsert(row: row, onConflict: ["slug"], ignoresDuplicates: true), ["a"]) == "none")
         #expect(change(.upsert(row: row, onConflict: ["slug"], ignoresDuplicates: false), []) == "none")
     }
 
-    /// What is written under the new key goes behind it and is parked with it; what is written under the old one goes
-    /// behind it too.
-    @Test func laterWritesOfEitherKeyGoBehindIt() {
+    /// Mutations of the new key are also parked with it.
+    @Test func laterMutationsOfEitherKeyAreSentAfterIt() {
         let move = Self.update("a", #"{"id":"b"}"#, id: "move")
         let later = ["a", "b", "c"].map { Self.update($0, #"{"title":"x"}"#, id: $0) }
         var rig = QueueRig()
@@ -75,7 +74,7 @@ import Testing
         #expect(rig.handle(.committed(flight: 1)) == "send a")
     }
 
-    @Test func whereTheKeysCannotBeToldNothingOfTheTableOvertakesIt() {
+    @Test func aMutationWithUnknownKeysIsNotOvertakenInItsTable() {
         let move = Self.entry(.update(patch: Self.json(#"{"id":"b"}"#), filters: []), keys: [], id: "move")
         var rig = QueueRig()
         let later = Self.update("c", #"{"title":"x"}"#, id: "c")
@@ -87,7 +86,7 @@ import Testing
         #expect(rig.handle(.queued([QueueItem(upsert), QueueItem(later)])) == "send upsert")
     }
 
-    /// Upserts that meet rows by other columns cannot be told apart by what they touch, and still share a request.
+    /// Upserts with other conflict columns touch the whole table and still share a request.
     @Test func upsertsByOtherColumnsShareARequest() {
         let upserts = ["a", "b"].map { key in
             Self.entry(
@@ -121,10 +120,10 @@ import Testing
         return (texts.joined(separator: " "), fold.isInexact)
     }
 
-    @Test func theOverlayMovesTheRowsIdentity() {
+    @Test func theOverlayShowsTheRowUnderItsNewKey() {
         let move = Self.update("a", #"{"id":"z"}"#)
         #expect(Self.shown(["a", "b"], [move]) == ("z=z* b=b", false))
-        // Later writes meet it under its new key, and not under the old one.
+        // Later mutations find it under its new key only.
         let close = Self.update("z", #"{"done":true}"#)
         #expect(Self.shown(["a", "b"], [move, close], done: false) == ("b=b", false))
         let closeOld = Self.update("a", #"{"done":true}"#)
@@ -133,22 +132,22 @@ import Testing
         #expect(Self.shown(["a", "b"], [move, insert]) == ("z=z* b=b a=a*", false))
         let back = Self.update("z", #"{"id":"a"}"#)
         #expect(Self.shown(["a", "b"], [move, back]) == ("a=a* b=b", false))
-        // A row that only a write made moves too.
+        // A pending insert gets the new key too.
         let made = Self.entry(.insert(row: Self.json(#"{"id":"c","done":false}"#)), keys: ["c"])
         #expect(Self.shown(["b"], [made, Self.update("c", #"{"id":"d"}"#)]) == ("b=b d=d*", false))
     }
 
-    @Test func aRowOfAnotherListEntersUnderItsNewKey() {
+    @Test func aRowOfAnotherListIsAddedUnderItsNewKey() {
         let known = [RowKey(text: "x"): Self.json(#"{"id":"x","done":true}"#)]
         let open = Self.update("x", #"{"id":"y","done":false}"#)
         #expect(Self.shown(["a"], [open], heldByOther: known, done: false) == ("a=a y=y*", false))
     }
 
-    @Test func aKeyThatIsTakenCannotBeFollowed() {
+    @Test func theOverlayIsInexactWhenTheNewKeyIsInUse() {
         #expect(Self.shown(["a", "b"], [Self.update("a", #"{"id":"b"}"#)]) == ("a=a b=b", true))
         let known = [RowKey(text: "x"): Self.json(#"{"id":"x","done":true}"#)]
         #expect(Self.shown(["a"], [Self.update("a", #"{"id":"x"}"#)], heldByOther: known) == ("a=a", true))
-        // Not when the row that has it is taken away before.
+        // The key is free when its row was deleted before.
         let delete = Self.entry(.delete(filters: [.init(name: "id", value: "eq.b")]), keys: ["b"])
         #expect(Self.shown(["a", "b"], [delete, Self.update("a", #"{"id":"b"}"#)]) == ("b=b*", false))
     }

@@ -1,20 +1,20 @@
 import KizunaSync
 import Testing
 
-/// The queue of a process that is not alone with its store: whose turn it is to send.
-@Suite struct QueueTurnTests {
-    @Test func nothingIsSentInAnothersTurn() {
+/// The queue of a process that shares its store with another process.
+@Suite struct QueueLeaseTests {
+    @Test func nothingIsSentWhileAnotherProcessHoldsTheLease() {
         var rig = QueueRig()
         #expect(rig.handle(.leaseHeldByOther(.seconds(7))) == "timer")
         #expect(rig.delays == [.seconds(7)])
         #expect(rig.handle(.queued([queueItem("a", "1")])) == "")
-        #expect(rig.machine.state == .draining, "somebody does")
-        #expect(rig.handle(.hurried) == "", "no hurry makes it one's own")
+        #expect(rig.machine.state == .draining, "the other process sends")
+        #expect(rig.handle(.hurried) == "", "a requested retry does not take the lease")
         #expect(rig.handle(.leaseHeldByOther(.seconds(9))) == "", "one timer is enough")
         #expect(rig.handle(.leaseHeldByOther(nil)) == "cancel, send a")
     }
 
-    @Test func atItsEndTheTurnIsLookedForAgain() {
+    @Test func theLeaseIsTriedAgainWhenItExpires() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         #expect(rig.handle(.leaseLost(flight: 1, wasSent: false, heldByOther: .seconds(3))) == "timer")
@@ -23,8 +23,8 @@ import Testing
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
     }
 
-    /// What another may have sent is checked by its key, though this process sends it for the first time.
-    @Test func aDecisionOnOldNewsIsMadeAgainOnTheNew() {
+    /// A duplicate is looked up, although this process sends the mutation for the first time.
+    @Test func aMutationSentByAnotherProcessIsSentAsPossiblySent() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         #expect(rig.machine.assumed(of: 1) == ["a": false])
@@ -34,23 +34,23 @@ import Testing
         #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify a")
     }
 
-    @Test func newsOfAWriteOnItsWayCountForItsAnswer() {
+    @Test func aChangeOfAnInFlightMutationAppliesToItsResponse() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         rig.handle(.rewritten(queueItem("a", "1", maybeSent: true)))
         #expect(rig.machine.assumed(of: 1) == ["a": true])
         #expect(rig.handle(.leaseLost(flight: 1, wasSent: false, heldByOther: nil)) == "send a")
-        #expect(rig.machine.assumed(of: rig.lastFlight) == ["a": true], "or it would be decided so for ever")
+        #expect(rig.machine.assumed(of: rig.lastFlight) == ["a": true], "else the same assumption would fail again")
     }
 
-    @Test func whatMayNotBeSentTwiceIsNotGivenUpInAnothersTurn() {
+    @Test func anUnrepeatableMutationIsNotRejectedWithoutTheLease() {
         var rig = QueueRig()
         rig.handle(.leaseHeldByOther(.seconds(7)))
         #expect(rig.handle(.queued([queueItem("a", isRepeatable: false, maybeSent: true)])) == "")
         #expect(rig.handle(.leaseHeldByOther(nil)) == "cancel, refuse a")
     }
 
-    @Test func aWriteThatLeftInAnothersTurnIsForgotten() {
+    @Test func aMutationEndedByAnotherProcessIsRemoved() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1"), queueItem("b", "1")]))
         rig.handle(.withdrawn(["a"]))

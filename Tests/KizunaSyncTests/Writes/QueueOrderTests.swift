@@ -3,16 +3,16 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// What is sent beside what, and what waits for what (Q2).
+/// The order of sending, and which mutations are sent at the same time (Q2).
 @Suite struct QueueOrderTests {
-    @Test func writesOfOneRowGoOneAfterAnother() {
+    @Test func mutationsOfOneRowAreSentOneAfterAnother() {
         var rig = QueueRig()
         #expect(rig.handle(.queued([queueItem("a", "1"), queueItem("b", "1", makes: false)])) == "send a")
         #expect(rig.handle(.answered(flight: 1, .delivered, jitter: 0)) == "deliver a")
         #expect(rig.handle(.committed(flight: 1)) == "send b")
     }
 
-    @Test func otherRowsGoAtTheSameTimeUpToFour() {
+    @Test func atMostFourRequestsAreInFlight() {
         var rig = QueueRig()
         let items = (1...6).map { queueItem("w\($0)", "\($0)", makes: false) }
         #expect(rig.handle(.queued(items)) == "send w1, send w2, send w3, send w4")
@@ -20,7 +20,7 @@ import Testing
         #expect(rig.handle(.committed(flight: 2)) == "send w5")
     }
 
-    @Test func aWriteOfUnnamedRowsIsABarrierOfItsTableAlone() {
+    @Test func anUnkeyedMutationIsABarrierInItsTableOnly() {
         var rig = QueueRig()
         let barrier = QueueItem(
             id: "all", sequence: 0, table: notes, tokens: [.wholeTable(notes)], signature: nil, bytes: 1)
@@ -44,21 +44,21 @@ import Testing
         #expect(rig.handle(.committed(flight: 1)) == "send child")
     }
 
-    @Test func aGroupGoesInOrderBesideOthers() {
+    @Test func aGroupIsSentInOrderAndDoesNotDelayOthers() {
         var rig = QueueRig()
         let words = rig.handle(
             .queued([queueItem("g1", "1", group: "g"), queueItem("g2", "2", group: "g"), queueItem("x", "3")]))
         #expect(words == "send g1, send x")
     }
 
-    @Test func writesFoundAtTheStartStandBeforeNewerOnes() {
+    @Test func mutationsLoadedAtTheStartAreSentBeforeNewerOnes() {
         var rig = QueueRig(isEnabled: false)
         rig.handle(.queued([queueItem("new", "1", makes: false, sequence: 9)]))
         rig.handle(.queued([queueItem("old", "1", sequence: 3), queueItem("new", "1", makes: false, sequence: 9)]))
         #expect(rig.handle(.networkSwitched(isEnabled: true)) == "send old")
     }
 
-    @Test func insertsOfOneKindShareARequestWithinTheirBounds() {
+    @Test func insertsWithEqualColumnsShareARequestWithinTheLimits() {
         var limits = QueueMachine.Limits()
         limits.batchRows = 3
         limits.batchBytes = 100
@@ -74,7 +74,7 @@ import Testing
         #expect(words == "send a, send b+c")
     }
 
-    @Test func aRowThatRefersToAMissingOneWaitsForEverythingBefore() {
+    @Test func anInsertWithAMissingReferenceWaitsForAllEarlierMutations() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("first", "1", makes: false), queueItem("child", "2", makes: false)]))
         let missing = WriteOutcome.missingReference(serverFault(409, "23503"))

@@ -2,10 +2,10 @@ import KizunaCore
 import KizunaSync
 import Testing
 
-/// Refusals and unknown outcomes: who leaves, who stays, and what is never sent twice.
+/// Rejections and unknown outcomes: which mutations leave the queue, which stay, and which are never repeated.
 @Suite struct QueueRejectionTests {
     @Test(arguments: [413, 400])
-    func aSharedRequestIsHalvedUntilTheGuiltyRowStandsAlone(status: Int) {
+    func aSharedRequestIsHalvedUntilTheOffendingRowIsAlone(status: Int) {
         var rig = QueueRig()
         let items = (1...8).map { queueItem("i\($0)", "\($0)", batch: "insert") }
         var pending = Self.sends(rig.handle(.queued(items)), from: 1)
@@ -33,7 +33,7 @@ import Testing
         #expect(requests <= 12)
     }
 
-    /// The flights that these words begin; the last of them has this number.
+    /// The in-flight requests that these effects start; `last` is the number of the last one.
     private static func sends(_ words: String, from last: Int) -> [(Int, [String])] {
         let sends = words.split(separator: ", ").filter { $0.hasPrefix("send ") }
         return sends.enumerated().map { index, word in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func whatNeedsARefusedRowIsParkedWithItAndNothingElse() {
+    @Test func onlyMutationsOfARejectedRowAreParkedWithIt() {
         var rig = QueueRig()
         rig.handle(
             .queued([
@@ -54,8 +54,8 @@ import Testing
         #expect(rig.machine.depth == 1)
     }
 
-    /// The app hears of the refusal as soon as it is on disk, and may answer before the queue does.
-    @Test func whatIsRetriedBeforeTheRefusalIsKnownToBeWrittenDownIsSent() {
+    /// The app sees a rejection when it is on disk, and may call `retry` before the queue handles its own commit.
+    @Test func aMutationRetriedBeforeItsRejectionIsCommittedIsSent() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("make", "1", sequence: 1), queueItem("change", "1", makes: false, sequence: 2)]))
         rig.handle(.answered(flight: 1, .rejected(serverFault(400, "23502")), jitter: 0))
@@ -66,18 +66,18 @@ import Testing
         #expect(rig.handle(.committed(flight: rig.lastFlight)) == "send change")
     }
 
-    @Test func whatIsMadeAnewBehindARefusedWriteKeepsItsWrites() {
+    @Test func mutationsOfARowInsertedAgainAreNotParked() {
         var rig = QueueRig()
         rig.handle(
             .queued([
-                queueItem("make", "1"), queueItem("remove", "1", makes: false), queueItem("anew", "1"),
+                queueItem("make", "1"), queueItem("remove", "1", makes: false), queueItem("again", "1"),
                 queueItem("change", "1", makes: false),
             ]))
         let words = rig.handle(.answered(flight: 1, .rejected(serverFault(400, "23502")), jitter: 0))
         #expect(words == "refuse make<remove")
     }
 
-    @Test func whatIsQueuedWhileTheRefusalIsWrittenDownGoesWithIt() {
+    @Test func aMutationQueuedDuringTheCommitOfARejectionIsParked() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("make", "1")]))
         rig.handle(.answered(flight: 1, .rejected(serverFault(400, "23502")), jitter: 0))
@@ -87,7 +87,7 @@ import Testing
         #expect(rig.machine.depth == 1)
     }
 
-    @Test func aRejectedUpdateTakesOnlyItsGroupAlong() {
+    @Test func aRejectedUpdateParksOnlyItsGroup() {
         var rig = QueueRig()
         rig.handle(
             .queued([
@@ -98,7 +98,7 @@ import Testing
         #expect(words == "refuse g1<g2<later")
     }
 
-    @Test func aDuplicateIsARefusalUnlessItMayBeOurOwn() {
+    @Test func aDuplicateIsRejectedUnlessTheRowMayBeItsOwn() {
         let duplicate = WriteOutcome.duplicate(serverFault(409, "23505"))
         var fresh = QueueRig()
         fresh.handle(.queued([queueItem("a", "1")]))
@@ -112,8 +112,8 @@ import Testing
         #expect(generated.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
     }
 
-    /// Two sends of a process that was killed come late: the first one's row is found, the other's comes after the look.
-    @Test func anEarlierSendMayArriveAfterTheServerWasAsked() {
+    /// Two requests of a killed process arrive late: one before the look-up, the other after it.
+    @Test func anEarlierRequestMayArriveAfterTheLookUp() {
         let duplicate = WriteOutcome.duplicate(serverFault(409, "23505"))
         var rig = QueueRig()
         rig.handle(
@@ -125,7 +125,7 @@ import Testing
         #expect(rig.handle(.verified(flight: 1, present: ["a"])) == "note b?, deliver a, send b")
         #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify b")
         #expect(rig.handle(.verified(flight: rig.lastFlight, present: ["b"])) == "deliver b")
-        // What was sent for the first time went back with the whole request.
+        // A mutation that was sent for the first time was rolled back with the request.
         var fresh = QueueRig()
         fresh.handle(
             .queued([
@@ -136,7 +136,7 @@ import Testing
         #expect(fresh.handle(.answered(flight: fresh.lastFlight, duplicate, jitter: 0)) == "refuse b")
     }
 
-    @Test func aGatewaysTimeOutLeavesTheOutcomeOpen() {
+    @Test func aGatewayTimeoutIsAnUnknownOutcome() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         let late = WriteOutcome.judge(status: 504, failure: serverFault(504))
@@ -146,7 +146,7 @@ import Testing
         #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify a")
     }
 
-    @Test func aWriteThatNamesNoRowIsNotSentTwice() {
+    @Test func anInsertWithoutAKeyIsNotRepeated() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", isRepeatable: false)]))
         let lost = QueueMachine.Event.unanswered(flight: 1, mayHaveBeenHandled: true, reason: "lost", jitter: 0)
@@ -162,7 +162,7 @@ import Testing
         #expect(found.handle(.queued([queueItem("a", isRepeatable: false, maybeSent: true)])) == "refuse a")
     }
 
-    @Test func anUpdateThatFindsNothingWhenItIsSentAgainIsDone() {
+    @Test func aRepeatedUpdateThatMatchesNoRowIsDelivered() {
         let nothing = WriteOutcome.matchedNothing(.noRowMatched(status: 200))
         var first = QueueRig()
         first.handle(.queued([queueItem("a", "1", makes: false)]))
@@ -170,15 +170,15 @@ import Testing
         var again = QueueRig()
         again.handle(.queued([queueItem("a", "1", makes: false, maybeSent: true)]))
         #expect(again.handle(.answered(flight: 1, nothing, jitter: 0)) == "deliver a")
-        // Where it is proved that it was not done before, it is refused all the same.
+        // It is rejected when it is proved that no earlier request was applied.
         let proved = WriteOutcome.rejected(.noRowMatched(status: 200))
         var sure = QueueRig()
         sure.handle(.queued([queueItem("a", "1", makes: false, maybeSent: true)]))
         #expect(sure.handle(.answered(flight: 1, proved, jitter: 0)) == "refuse a")
     }
 
-    /// A login page of the network that says 403 may be there for a minute; PostgREST's own refusals carry a code.
-    @Test func aRefusalWithoutACodeIsFinalAfterFiveInAboutAMinute() {
+    /// A login page may respond with 403 for a minute. A rejection of PostgREST has a code.
+    @Test func fiveResponsesWithoutACodeInAboutAMinuteAreARejection() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1", makes: false)]))
         for _ in 1...4 {
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: [400, 403, 404, 405, 406, 409, 410, 415, 418, 422, 451])
-    func withACodeTheFirstRefusalIsFinalAndWithoutOneItIsNot(status: Int) {
+    func onlyAResponseWithACodeIsARejectionAtOnce(status: Int) {
         for (code, expected) in [("42501", "refuse a"), ("PGRST204", "refuse a"), (nil, "note a, timer")] {
             var rig = QueueRig()
             rig.handle(.queued([queueItem("a", "1", makes: false)]))
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func fiveResponsesThatSettleNothingAreARejection() {
+    @Test func fiveUnsettledResponsesAreARejection() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("bad", "1", makes: false), queueItem("good", "2", makes: false)]))
         rig.handle(.answered(flight: 2, .delivered, jitter: 0))

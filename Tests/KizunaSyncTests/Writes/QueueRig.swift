@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaStore
 import KizunaSync
 
-/// A queue machine with what it said so far, in words short enough for a table.
+/// A queue machine whose effects are returned as short texts.
 struct QueueRig {
     var machine: QueueMachine
     private(set) var lastTimer = 0
@@ -17,7 +17,7 @@ struct QueueRig {
             isPathUp: isPathUp, isEnabled: isEnabled, isSessionReady: isSessionReady, limits: limits)
     }
 
-    /// Feeds one event and gives the effects in words; what is published is left out.
+    /// Handles an event. Returns its effects as text, without publications.
     @discardableResult
     mutating func handle(_ event: QueueMachine.Event) -> String {
         machine.handle(event).compactMap { note($0) }.joined(separator: ", ")
@@ -50,7 +50,7 @@ struct QueueRig {
 
 let notes = TableID(name: "notes")
 
-/// An item that makes, changes or removes the row of a key.
+/// Makes an item that inserts, updates or deletes the row of a key.
 func queueItem(
     _ id: String, _ key: String? = nil, table: TableID = notes, makes: Bool = true, batch: String? = nil,
     group: String? = nil, parents: [QueueItem.Token] = [], isGenerated: Bool = false, isRepeatable: Bool = true,

@@ -4,7 +4,7 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// The queue of a whole client over a scripted network.
+/// The queue of a client over a scripted transport.
 @Suite struct QueueRunnerTests {
     private static func echo(_ request: WireRequest) -> ScriptedResponse {
         .json(String(decoding: request.body ?? [], as: UTF8.self), status: 201)
@@ -14,7 +14,7 @@ import Testing
         {"code":"23505","details":"Key (id)=(k) already exists.","message":"duplicate key value violates unique constraint \"notes_pkey\""}
         """#
 
-    @Test func aLoginPageThatSaysOKHasNotStoredTheWrite() throws {
+    @Test func aLoginPageWithStatus200IsNotADelivery() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             transport.enqueue(
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aLoginPageThatRedirectsRejectsNothing() throws {
+    @Test func aRedirectToALoginPageIsNotARejection() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             for _ in 0..<6 {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aGatewayTimeOutIsCheckedByKeyAndNotRefused() throws {
+    @Test func aDuplicateAfterAGatewayTimeoutIsLookedUpByKey() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { request in
                 request.method == "GET" ? .json(#"[{"id":"k","title":"x"}]"#) : .json(Self.duplicate, status: 409)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func anInsertWithoutAKeyIsNotSentTwice() throws {
+    @Test func anInsertWithoutAKeyIsSentOnceAndRejectedAfterALostResponse() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             transport.plant(.dropResponse)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aRowThatMayBeWrittenAndNotReadIsKnownByItsMintedKey() throws {
+    @Test func anUnreadableRowIsRecognizedByItsGeneratedKey() throws {
         try Simulation.run { simulation in
             let key = Mutex("")
             let transport = ScriptedTransport(simulation) { request in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatCameWhileTheOldOneWasRefusedIsUsedAtOnce() throws {
+    @Test func aTokenSetBeforeA401ResponseIsUsedAtOnce() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             transport.enqueue(.hold)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func switchingTheNetworkOffSendsNothingMore() throws {
+    @Test func nothingIsSentAfterDisableNetwork() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             transport.isOnline = false
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aWriteTakenBackWhileItsAnswerIsOnItsWayEndsItsWait() throws {
+    @Test func discardOfAnInFlightMutationEndsItsWait() throws {
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { Self.echo($0) }
             transport.enqueue(.hold)

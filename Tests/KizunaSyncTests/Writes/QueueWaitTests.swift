@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaSync
 import Testing
 
-/// Waits: every failure books its own next attempt (Q3), and nothing goes out where nothing may (Q4).
+/// Waits: each failure starts a timer for the next attempt (Q3), and nothing is sent without a network or a session (Q4).
 @Suite struct QueueWaitTests {
     @Test func eachFailureInARowWaitsLongerAsScheduled() {
         var rig = QueueRig()
@@ -20,7 +20,7 @@ import Testing
             ])
     }
 
-    @Test func jitterHalvesAtMost() {
+    @Test func jitterShortensAWaitByAtMostHalf() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         rig.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [(5, 5), (3600, 600)])
-    func theServersOwnWaitIsObeyedUpToTenMinutes(asked: Int, kept: Int) {
+    func retryAfterIsObeyedUpToTenMinutes(asked: Int, kept: Int) {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         let busy = WriteOutcome.unavailable(retryAfter: .seconds(asked), mayHaveBeenHandled: false)
@@ -36,7 +36,7 @@ import Testing
         #expect(rig.delays == [.seconds(kept)])
     }
 
-    @Test func theServersOwnWaitEndsEarlyByTheAppsWishOrTheNetworksReturnAlone() {
+    @Test func onlyEnableNetworkAndAReturnedNetworkEndRetryAfter() {
         let table: [(QueueMachine.Event, String)] = [
             (.hurried, ""), (.sessionChanged(isReady: true), ""), (.pathChanged(isUp: false), ""),
             (.queued([queueItem("b", "2")]), ""), (.woken, "cancel, send a"),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aScheduledWaitLongerThanTheServersStillEndsByAHurry() {
+    @Test func aRetryEndsAScheduledWaitLongerThanRetryAfter() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         for _ in 1...5 {
@@ -66,8 +66,8 @@ import Testing
         #expect(rig.handle(.timerFired(timer: asked)) == "send a")
     }
 
-    /// Four requests are out; the second one's wait is longer than what the first one booked.
-    @Test func theLongestOfSeveralWaitsCounts() {
+    /// Four requests are in flight; the wait of the second is longer than the timer of the first.
+    @Test func theLongestOfSeveralWaitsApplies() {
         var rig = QueueRig()
         rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))
         rig.handle(.unanswered(flight: 1, mayHaveBeenHandled: false, reason: "offline", jitter: 0))
@@ -78,7 +78,7 @@ import Testing
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send w1, send w2")
     }
 
-    @Test func manyFailuresAtOnceBookOneWait() {
+    @Test func severalFailuresAtOnceStartOneTimer() {
         var rig = QueueRig()
         rig.handle(.queued((1...4).map { queueItem("w\($0)", "\($0)", makes: false) }))
         let words = (1...4).map {
@@ -87,7 +87,7 @@ import Testing
         #expect(words == ["note w1, timer", "note w2", "note w3", "note w4"])
     }
 
-    @Test func theSessionIsAskedForOnceUntilItChanges() {
+    @Test func theSessionIsRequestedOnceUntilItChanges() {
         var rig = QueueRig()
         rig.handle(.queued((1...3).map { queueItem("w\($0)", "\($0)", makes: false) }))
         let words = (1...3).map { rig.handle(.answered(flight: $0, .needsSession, jitter: 0)) }
@@ -97,7 +97,7 @@ import Testing
         #expect(rig.handle(.answered(flight: rig.lastFlight, .needsSession, jitter: 0)) == "note w3, ask session")
     }
 
-    @Test func whileTheMonitorSaysOfflineItLooksOnceAMinute() {
+    @Test func withoutANetworkPathTheQueueTriesOnceAMinute() {
         var rig = QueueRig(isPathUp: false)
         #expect(rig.handle(.queued([queueItem("a", "1")])) == "timer")
         #expect(rig.delays == [.seconds(60)])
@@ -105,13 +105,13 @@ import Testing
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a, send b")
     }
 
-    @Test func aHurriedQueueTriesWhateverTheMonitorSays() {
+    @Test func aRequestedRetryIgnoresTheNetworkPath() {
         var rig = QueueRig(isPathUp: false)
         rig.handle(.queued([queueItem("a", "1")]))
         #expect(rig.handle(.hurried) == "cancel, send a")
     }
 
-    @Test func aHurriedQueueTriesOnceAndWaitsAsLongAsBefore() {
+    @Test func aRequestedRetryKeepsTheWaitOfTheSchedule() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         let busy = WriteOutcome.unavailable(retryAfter: nil, mayHaveBeenHandled: false)
@@ -125,14 +125,14 @@ import Testing
             rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
             #expect(rig.delays.last == .seconds(60))
         }
-        // Another network: the schedule begins anew.
+        // With another network the schedule begins again.
         rig.handle(.pathChanged(isUp: false))
         rig.handle(.pathChanged(isUp: true))
         rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
         #expect(rig.delays.last == .milliseconds(300))
     }
 
-    @Test func aVerdictThatCannotBeWrittenDownIsWrittenDownLater() {
+    @Test func anOutcomeThatCannotBeCommittedIsCommittedLater() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         rig.handle(.answered(flight: 1, .delivered, jitter: 0))
@@ -144,7 +144,7 @@ import Testing
         #expect(rig.machine.depth == 0)
     }
 
-    @Test func aSendThatCouldNotBeNotedHasNotBeenSent() {
+    @Test func aSendThatCannotBePersistedIsNotSent() {
         var rig = QueueRig()
         rig.handle(.queued([queueItem("a", "1")]))
         #expect(rig.handle(.notPersisted(flight: 1, jitter: 0)) == "timer")

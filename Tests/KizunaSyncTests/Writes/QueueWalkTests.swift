@@ -4,7 +4,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Random walks against a model of the server, with the invariants Q1–Q6 held after every step.
+/// Random walks against a model of the server. The invariants Q1 to Q6 are checked after each step.
 @Suite struct QueueWalkTests {
     @Test(arguments: 1...60)
     func theInvariantsHoldOnARandomWalk(seed: UInt64) {
@@ -15,7 +15,7 @@ import Testing
         #expect(walk.machine.depth == 0, "seed \(seed): \(walk.machine.depth) items left")
     }
 
-    @Test func theWalkSeesAServerThatDoesThingsTwice() {
+    @Test func theWalkFindsAMutationThatIsAppliedTwice() {
         let seen = (UInt64(1)...20).contains { (seed: UInt64) in
             var walk = QueueWalk(seed: seed)
             walk.plantsBlindRepeats = true
@@ -27,13 +27,13 @@ import Testing
     }
 }
 
-/// One walk: a machine, what it has asked for and not yet got, and a server that is a dictionary.
+/// One walk: a machine, its effects without a result yet, and a server that is a dictionary.
 struct QueueWalk {
     private enum Work { case send([String]), verify([String]), commit([String], isRejection: Bool) }
 
     private(set) var machine = QueueMachine(isPathUp: true, isEnabled: true, isSessionReady: true)
     private(set) var faults: [String] = []
-    /// Treats duplicates as if the server had taken them once more.
+    /// Whether the server applies a repeated insert again instead of reporting a duplicate.
     var plantsBlindRepeats = false
 
     private var random: SeededRandom
@@ -60,7 +60,7 @@ struct QueueWalk {
         }
     }
 
-    /// The network is well and everything that waits gets its turn.
+    /// Ends all faults and handles events until the queue is empty.
     mutating func calm() {
         isEnabled = true
         isReady = true
@@ -157,7 +157,7 @@ struct QueueWalk {
         }
     }
 
-    /// All of a request or nothing of it, as one statement of PostgreSQL.
+    /// Applies a whole request or nothing of it, as one PostgreSQL statement does.
     private mutating func serve(_ ids: [String]) -> WriteOutcome {
         if ids.contains(where: { poisoned.contains($0) }) { return .rejected(serverFault(400, "23514")) }
         for id in ids where applied[id] != nil && !plantsBlindRepeats {
@@ -176,7 +176,7 @@ struct QueueWalk {
         return .delivered
     }
 
-    // MARK: - What the machine says
+    // MARK: - The machine
 
     private mutating func drop(_ ids: [String]) {
         for id in ids { items[id] = nil }
@@ -204,7 +204,7 @@ struct QueueWalk {
         }
     }
 
-    /// Q2 and Q4: nothing earlier that waits or is out touches what is sent.
+    /// Q2 and Q4: no earlier mutation that waits or is in flight touches the same thing, and sending is allowed.
     private mutating func check(_ ids: [String]) {
         if !isEnabled || !isReady { faults.append("Q4: \(ids) sent while nothing may be") }
         for id in ids {

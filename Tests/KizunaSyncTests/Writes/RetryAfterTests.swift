@@ -4,10 +4,10 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// A server that asks to be left alone for a while is left alone (docs/spec/writes.md, Responses and outcomes;
-/// docs/spec/scheduling.md, Retry-After).
+/// The queue and the refresh obey `Retry-After` (docs/spec/writes.md, Responses and outcomes; docs/spec/scheduling.md,
+/// Retry-After).
 @Suite struct RetryAfterTests {
-    /// A client with one waiting write, whose server has just answered 429 and asked for so many seconds.
+    /// Runs a test with one pending mutation after a response with `Retry-After`.
     private static func run(
         asking seconds: Int, status: Int = 429,
         _ body: @escaping @Sendable (ReadScene) async throws -> Void
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    /// The virtual seconds at which writes were sent.
+    /// The times, in virtual seconds, at which inserts were sent.
     private static func posts(_ scene: ReadScene) -> [Double] {
         scene.transport.sent.filter { $0.request.method == "POST" }.map { ($0.sentAt.seconds * 100).rounded() / 100 }
     }
 
     @Test(arguments: [429, 503])
-    func syncDoesNotHurryPastIt(status: Int) throws {
+    func syncDoesNotShortenRetryAfter(status: Int) throws {
         try Self.run(asking: 60, status: status) { scene in
             for _ in 1...5 {
                 let error = await #expect(throws: SyncError.self) { try await scene.client.sync() }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func theErrorSaysHowLongIsLeft() throws {
+    @Test func theErrorHasTheRemainingTime() throws {
         try Self.run(asking: 60) { scene in
             await scene.simulation.advance(by: .milliseconds(39_950))
             let error = await #expect(throws: SyncError.self) { try await scene.client.sync() }
@@ -57,21 +57,21 @@ import Testing
             (["retry-after": "7"], 7), (["retry-after": "-1"], nil), (["retry-after": "soon"], nil), ([:], nil),
             (["retry-after": "Mon, 30 Nov 2026 14:01:30 GMT", "date": "Mon, 30 Nov 2026 14:00:00 GMT"], 90),
             (["retry-after": "Mon, 30 Nov 2026 14:00:00 GMT", "date": "Mon, 30 Nov 2026 14:01:30 GMT"], 0),
-            // Without the server's own time it is not known how long that is.
+            // A date without the server's own time gives no duration.
             (["retry-after": "Mon, 30 Nov 2026 14:01:30 GMT"], nil),
         ] as [([String: String], Int?)])
-    func itIsANumberOfSecondsOrADate(headers: [String: String], seconds: Int?) {
+    func retryAfterIsANumberOfSecondsOrADate(headers: [String: String], seconds: Int?) {
         #expect(RetryAfter.duration(headers) == seconds.map { .seconds($0) })
     }
 
-    @Test func moreThanTenMinutesIsNotWaited() throws {
+    @Test func theWaitIsAtMostTenMinutes() throws {
         try Self.run(asking: 86_400) { scene in
             await scene.simulation.advance(by: .seconds(700))
             #expect(Self.posts(scene) == [0, 600.05])
         }
     }
 
-    @Test func enableNetworkIsTheAppsWishAndTriesAtOnce() throws {
+    @Test func enableNetworkEndsTheWait() throws {
         try Self.run(asking: 60) { scene in
             try await scene.client.enableNetwork()
             await scene.simulation.settle()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func theNetworksReturnTriesAtOnce() throws {
+    @Test func theReturnOfTheNetworkEndsTheWait() throws {
         try Self.run(asking: 60) { scene in
             scene.path.isSatisfied = false
             await scene.simulation.advance(by: .seconds(5))
@@ -91,13 +91,13 @@ import Testing
         }
     }
 
-    @Test func aLiveReadIsNotHurriedPastItEither() throws {
+    @Test func syncDoesNotShortenRetryAfterOfALiveRead() throws {
         try ReadScene.run { scene in
             scene.server.outage = SimulatedRejection(429, code: "PGRST003", message: "busy", retryAfter: 30)
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
             for _ in 1...5 {
-                // The read's own attempt is the run's too, and so is what came of it.
+                // The refresh of the live read is also the attempt of the run, so `sync()` throws its error.
                 let error = await #expect(throws: SyncError.self) { try await scene.client.sync() }
                 #expect(error?.server?.status == 429)
                 #expect(error?.retryAfter == .seconds(30))
@@ -111,10 +111,10 @@ import Testing
         }
     }
 
-    /// A busy server's own repeats of a read wait at least as long as it asks; where that is long, the schedule does.
+    /// The wait is the longer one of `Retry-After` and the schedule.
     @Test(
         arguments: [(nil, [0, 1.05, 3.1, 7.15]), (3, [0, 3.05, 6.1, 10.15]), (45, [0, 45.05])] as [(Int?, [Double])])
-    func aBusyServerIsNotAskedSooner(seconds: Int?, times: [Double]) throws {
+    func theRefreshOfALiveReadObeysRetryAfter(seconds: Int?, times: [Double]) throws {
         try ReadScene.run { scene in
             scene.server.outage = SimulatedRejection(503, code: "PGRST002", message: "busy", retryAfter: seconds)
             let watch = scene.watch(scene.tasks())

@@ -3,10 +3,10 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// After a lost answer to many inserts the server is asked which of them it has, in few requests.
-@Suite struct LookForManyTests {
+/// The look-up of many inserts after a lost response.
+@Suite struct RowLookupTests {
     @Test(arguments: [(nil, 3), (10, 251)] as [(Int?, Int)])
-    func rowsAreLookedForAHundredAtATime(cap: Int?, looks: Int) throws {
+    func aHundredRowsAreLookedUpPerRequest(cap: Int?, lookUps: Int) throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.server.maxRows = cap
@@ -18,12 +18,12 @@ import Testing
             let rows = try await receipt.delivered().decode(as: Item.self)
             #expect(rows.map(\.id) == receipt.rowIDs)
             #expect(world.server.requestCount("POST") == 2)
-            #expect(world.server.requestCount("GET") == looks)
+            #expect(world.server.requestCount("GET") == lookUps)
             #expect(world.server.rows(of: "items").count == 250)
         }
     }
 
-    @Test func keysThatNeedQuotesAreFoundTogether() throws {
+    @Test func keysThatNeedQuotesAreLookedUpInOneRequest() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("things", columns: ["id": .text])])
             let network = ScriptedTransport(simulation)

@@ -5,14 +5,14 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Neighbouring deletes by key, and updates that set the same values by key, travel in one request; each still gets a
-/// verdict of its own.
+/// Adjacent deletes by key, and adjacent updates by key that set the same values, share a request. Each has an outcome of
+/// its own.
 @Suite struct SharedChangeTests {
     private static func key(_ number: Int) -> String {
         "0190aaaa-0000-7000-8000-0000000000\(number < 10 ? "0" : "")\(number)"
     }
 
-    /// A client without a network whose server has these rows; then the queued calls are sent.
+    /// Runs a test with a client whose network is disabled and a server that has these rows.
     private static func run(
         rows: ClosedRange<Int> = 1...6, owner: String? = nil,
         _ body: @escaping @Sendable (WriteWorld, KizunaSyncClient) async throws -> Void
@@ -37,20 +37,20 @@ import Testing
         }
     }
 
-    /// The receipts' fates: `ok`, or the code of the refusal.
-    private static func fates(_ receipts: [WriteReceipt]) async -> [String] {
-        var fates: [String] = []
+    /// The outcomes of the receipts: `ok`, or the code of the rejection.
+    private static func outcomes(_ receipts: [WriteReceipt]) async -> [String] {
+        var outcomes: [String] = []
         for receipt in receipts {
             do {
                 _ = try await receipt.delivered()
-                fates.append("ok")
+                outcomes.append("ok")
             } catch let error as SyncError {
-                fates.append(error.server?.code ?? error.code.rawValue)
+                outcomes.append(error.server?.code ?? error.code.rawValue)
             } catch {
-                fates.append("\(type(of: error))")
+                outcomes.append("\(type(of: error))")
             }
         }
-        return fates
+        return outcomes
     }
 
     private static func delete(_ client: KizunaSyncClient, _ numbers: [Int]) async throws -> [WriteReceipt] {
@@ -74,7 +74,7 @@ import Testing
         try Self.run { world, client in
             let receipts = try await Self.delete(client, [1, 2, 3, 4, 5])
             try await client.enableNetwork()
-            #expect(await Self.fates(receipts) == Array(repeating: "ok", count: 5))
+            #expect(await Self.outcomes(receipts) == Array(repeating: "ok", count: 5))
             #expect(Self.sent(world) == ["DELETE 5"])
             #expect(world.titles == ["t6"])
             let rows = try await receipts[2].delivered().decode(as: Item.self)
@@ -93,61 +93,61 @@ import Testing
                 )
                 .execute())
             try await client.enableNetwork()
-            #expect(await Self.fates(receipts) == Array(repeating: "ok", count: 5))
+            #expect(await Self.outcomes(receipts) == Array(repeating: "ok", count: 5))
             #expect(Self.sent(world) == ["PATCH 3", "PATCH 1", "PATCH 1"])
             let rows = try await receipts[1].delivered().decode(as: Item.self)
             #expect(rows.map(\.title) == ["t2"])
         }
     }
 
-    @Test func aRowThatIsNotThereIsReportedAlone() throws {
+    @Test func onlyTheUpdateOfAMissingRowIsRejected() throws {
         try Self.run { world, client in
             let receipts = try await Self.finish(client, [1, 9, 2])
             try await client.enableNetwork()
-            #expect(await Self.fates(receipts) == ["ok", ServerFailure.noRowMatchedCode, "ok"])
+            #expect(await Self.outcomes(receipts) == ["ok", ServerFailure.noRowMatchedCode, "ok"])
             #expect(world.server.mutations.filter { $0.operation == .update }.count == 2)
         }
     }
 
-    @Test func aDeletedRowThatWasGoneIsDoneWithoutARequestOfItsOwn() throws {
+    @Test func aDeleteOfAMissingRowIsDeliveredWithoutAnotherDelete() throws {
         try Self.run { world, client in
             let receipts = try await Self.delete(client, [1, 8, 9, 2])
             try await client.enableNetwork()
-            #expect(await Self.fates(receipts) == ["ok", "ok", "ok", "ok"])
+            #expect(await Self.outcomes(receipts) == ["ok", "ok", "ok", "ok"])
             #expect(Self.sent(world) == ["DELETE 4", "GET 2"])
         }
     }
 
-    @Test func afterAnUnknownOutcomeNothingIsDoneTwiceNorMistaken() throws {
+    @Test func sharedChangesAreDeliveredOnceAfterALostResponse() throws {
         try Self.run { world, client in
             world.network.plant(.dropResponse)
             let deletes = try await Self.delete(client, [1, 2, 3])
             try await client.enableNetwork()
-            #expect(await Self.fates(deletes) == ["ok", "ok", "ok"])
+            #expect(await Self.outcomes(deletes) == ["ok", "ok", "ok"])
             #expect(Self.sent(world) == ["DELETE 3", "DELETE 3", "GET 3"])
             try await client.disableNetwork()
             world.network.plant(.dropResponse)
             let updates = try await Self.finish(client, [4, 5, 9])
             try await client.enableNetwork()
-            // The third may have been there when it was sent first: it is taken for done, and its lists are fetched again.
-            #expect(await Self.fates(updates) == ["ok", "ok", "ok"])
+            // The first request may have changed the third row, so its update is delivered and the lists are fetched.
+            #expect(await Self.outcomes(updates) == ["ok", "ok", "ok"])
             #expect(world.server.mutations.count { $0.operation == .delete } == 3)
             #expect(world.titles.sorted() == ["t4", "t5", "t6"])
         }
     }
 
-    @Test func theOneThatTheServerRefusesIsFoundByHalving() throws {
+    @Test func theRejectedDeleteIsFoundByHalving() throws {
         try Self.run { world, client in
             let child = ##"{"id":"0190bbbb-0000-7000-8000-000000000001","item_id":"\##(Self.key(3))","text":"x"}"##
             try world.server.insert(child, into: "notes")
             let receipts = try await Self.delete(client, [1, 2, 3, 4, 5, 6])
             try await client.enableNetwork()
-            #expect(await Self.fates(receipts) == ["ok", "ok", "23503", "ok", "ok", "ok"])
+            #expect(await Self.outcomes(receipts) == ["ok", "ok", "23503", "ok", "ok", "ok"])
             #expect(world.titles == ["t3"])
         }
     }
 
-    @Test func noMoreThanAHundredKeysStandInAURL() throws {
+    @Test func aURLHasAtMostAHundredKeys() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func awkwardKeysTravelAlone() throws {
+    @Test func aKeyThatNeedsQuotesIsSentAlone() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("things", columns: ["id": .text])])
             let network = ScriptedTransport(simulation)
@@ -186,7 +186,7 @@ import Testing
 
     // MARK: - The machine
 
-    @Test func whatTouchedNothingIsSentOnItsOwnAndKeepsWhatIsKnownOfIt() {
+    @Test func aChangeThatMatchedNoRowIsSentAloneAndKeepsMaybeSent() {
         var rig = QueueRig()
         let items = (1...3).map { queueItem("d\($0)", "\($0)", makes: false, batch: "delete", maybeSent: true) }
         #expect(rig.handle(.queued(items)) == "send d1+d2+d3")
@@ -198,13 +198,13 @@ import Testing
         #expect(fresh.handle(.answered(flight: 1, .partly([]), jitter: 0)) == "note d1+d2, send d1, send d2")
     }
 
-    @Test func whereTheServerTellsNoRowsTheyTravelOneByOne() {
+    @Test func changesWithoutReturnedRowsAreSentOneByOne() {
         var rig = QueueRig()
         rig.handle(.queued((1...2).map { queueItem("d\($0)", "\($0)", makes: false, batch: "delete") }))
         #expect(rig.handle(.answered(flight: 1, .oneByOne, jitter: 0)) == "note d1+d2, send d1, send d2")
     }
 
-    @Test func childrenOfOneParentTravelTogetherAndItsDeleteWaitsForThem() {
+    @Test func childrenOfOneParentShareARequestAndTheDeleteOfTheParentWaits() {
         let lists = TableID(name: "lists")
         let parent = RowKey(text: "p")
         let children = (1...3).map {

@@ -2,8 +2,8 @@ import KizunaCore
 import KizunaSync
 import Testing
 
-/// Every status with every class of error code (docs/spec/writes.md, Responses and outcomes).
-@Suite struct ResponseOutcomeTests {
+/// The outcome of each status with each class of error code (docs/spec/writes.md, Responses and outcomes).
+@Suite struct WriteOutcomeTests {
     private static let codes: [String?] = [
         nil, "PGRST301", "PGRST002", "PGRST204", "23502", "23503", "23505", "23514", "42501", "40001", "40P01", "53300",
         "55P03", "57014", "08006", "21000", "XX000", "P0001",
@@ -19,11 +19,11 @@ import Testing
         case (413, _): "too large"
         case (409, "23505"): "duplicate"
         case (409, "23503"): "missing reference"
-        case (500...599, "21000"): "refused"
+        case (500...599, "21000"): "rejected"
         case (500, "40001"), (500, "40P01"), (500, "53300"), (500, "55P03"), (500, "57014"): "later"
         case (500, "08006"): "later, perhaps done"
         case (500...599, _), (_, nil): "unsettled"
-        default: "refused"
+        default: "rejected"
         }
     }
 
@@ -38,11 +38,11 @@ import Testing
         case .missingReference: "missing reference"
         case .partly, .oneByOne: "never judged by a status"
         case .matchedNothing: "matched nothing"
-        case .rejected: "refused"
+        case .rejected: "rejected"
         }
     }
 
-    @Test func everyStatusMeetsEveryCode() {
+    @Test func theOutcomeOfEachStatusAndCode() {
         for status in 200..<600 {
             for code in Self.codes {
                 let outcome = WriteOutcome.judge(status: status, failure: serverFault(status, code))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func theServersWaitIsKept() {
+    @Test func theOutcomeHasRetryAfter() {
         let outcome = WriteOutcome.judge(status: 503, failure: serverFault(503, "PGRST002"), retryAfter: .seconds(7))
         #expect(outcome == .unavailable(retryAfter: .seconds(7), mayHaveBeenHandled: false))
     }
