@@ -1,7 +1,7 @@
 import KizunaLocal
 import Testing
 
-/// The same job, killed before its first commit, its second, and so on until it ends alive.
+/// A scenario is killed before its first commit, then before its second, and so on until it ends.
 @Suite struct KillLoopTests {
     private static let job =
         (1...3).map { "insert \(noteKey($0)) first\($0)" } + [
@@ -10,7 +10,7 @@ import Testing
         ]
 
     @Test(arguments: [true, false])
-    func aKillBeforeAnyCommitLosesNothingAndDoublesNothing(isOfflineFirst: Bool) async throws {
+    func eachMutationIsDeliveredOnceWhenKilledBeforeAnyCommit(isOfflineFirst: Bool) async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             var commit = 1
             while true {
@@ -23,7 +23,7 @@ import Testing
                 commit += 1
                 try #require(commit < 200, "the job does not come to an end")
             }
-            // Nine writes are accepted, sent and settled one by one or in batches, each step with a commit of its own.
+            // Nine mutations are queued, sent and delivered, one by one or in batches; each step has a commit of its own.
             #expect(commit > 15, "the job died at \(commit - 1) places only")
         }
     }
@@ -33,7 +33,7 @@ import Testing
         let drained = end.isKilled ? try await scene.run() : end
         #expect(drained.rejected == 0, "\(what): \(drained)")
         let notes = try await scene.serverNotes()
-        // A process can die between the commit of a write and the word that it was accepted.
+        // A process can be killed between the commit of a mutation and its report.
         let candidates = [accepted, accepted + 1].map { intendedNotes(after: Self.job.prefix($0)) }
         #expect(candidates.contains(notes), "\(what): \(accepted) accepted, server has \(notes)")
         let twice = try await scene.backend.query(

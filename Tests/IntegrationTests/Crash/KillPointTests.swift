@@ -1,11 +1,11 @@
 import KizunaLocal
 import Testing
 
-/// A process is killed around one insert; a later one on the same store brings it to its end, exactly once.
+/// A process is killed at each step of one insert; the next process on the same store delivers it exactly once.
 @Suite struct KillPointTests {
     private let job = ["insert \(noteKey(1)) milk"]
 
-    /// The row is there once, was made once, and nothing waits.
+    /// Expects one row that was inserted once, and an empty queue.
     private func expectDeliveredOnce(_ scene: CrashScene) async throws {
         let end = try await scene.run()
         #expect(end.rejected == 0, "\(end)")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func killedWhileTheRequestIsOnItsWay() async throws {
+    @Test func killedWhileTheRequestIsInFlight() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let fault = backend.control.add(FaultRule(.hold, method: "POST"))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theDeadProcesssRequestArrivesAfterTheSecondOne() async throws {
+    @Test func theRequestOfTheKilledProcessArrivesAfterTheSecondOne() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let fault = backend.control.add(FaultRule(.hold, method: "POST"))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func killedAfterTheServersCommit() async throws {
+    @Test func killedAfterTheCommitOfTheServer() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             backend.control.add(FaultRule(.holdAnswer, method: "POST"))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func killedWhenTheResponseHasCome() async throws {
+    @Test func killedAfterTheResponse() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "response 1")
@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// The third commit of this job writes the verdict down; the first accepts the write and the second notes the send.
-    @Test func killedBeforeTheOutcomeIsWrittenDown() async throws {
+    /// The first commit queues the mutation, the second persists the send, the third stores the outcome.
+    @Test func killedBeforeTheOutcomeIsCommitted() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "commit 3")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func killedBeforeTheWriteIsAccepted() async throws {
+    @Test func killedBeforeTheMutationIsQueued() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             let scene = try CrashScene(backend)
             let end = try await scene.run(job, kill: "commit 1")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Starts the job and kills its process while the backend keeps its request or the answer to it.
+    /// Starts the scenario and kills its process while the backend holds its request or the response.
     private func killWhileHeld(_ scene: CrashScene) async throws {
         let worker = try scene.start(job)
         await scene.backend.control.requests { $0.contains { $0.outcome == .held } }

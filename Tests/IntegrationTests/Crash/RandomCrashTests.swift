@@ -3,26 +3,26 @@ import KizunaLocal
 import KizunaSyncTesting
 import Testing
 
-/// Random jobs under kills, lost requests, lost answers and cut connections. A failure prints its seed.
+/// Random scenarios with kills, lost requests, lost responses and closed connections. A failure prints its seed.
 @Suite struct RandomCrashTests {
-    /// The seeds of a run: `KIZUNA_CRASH_SEED` picks one, `KIZUNA_CRASH_RUNS` says how many.
+    /// The seeds of a run: one with `KIZUNA_CRASH_SEED`, their number with `KIZUNA_CRASH_RUNS`.
     static func seeds(default count: UInt64) -> [UInt64] {
         let variables = ProcessInfo.processInfo.environment
         if let seed = variables["KIZUNA_CRASH_SEED"].flatMap({ UInt64($0) }) { return [seed] }
         return Array(1...(variables["KIZUNA_CRASH_RUNS"].flatMap { UInt64($0) } ?? count))
     }
 
-    @Test func nothingIsLostOrDoneTwice() async throws {
+    @Test func noMutationIsLostOrAppliedTwice() async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             for seed in Self.seeds(default: 6) { try await RandomCrash(seed: seed).run(on: backend) }
         }
     }
 }
 
-/// Hundreds of them.
+/// Hundreds of random scenarios.
 @Suite struct RandomCrashSlowTests {
     @Test(arguments: 0..<4)
-    func nothingIsLostOrDoneTwice(part: UInt64) async throws {
+    func noMutationIsLostOrAppliedTwice(part: UInt64) async throws {
         try await SharedCluster.withBackend(CrashScene.schema) { backend in
             for seed in RandomCrashTests.seeds(default: 500) where seed % 4 == part {
                 try await RandomCrash(seed: 1_000 + seed).run(on: backend)
@@ -63,7 +63,7 @@ struct RandomCrash {
         try await expectNothingTwice(scene, job, what)
     }
 
-    /// A row is made once for each time the job makes it: an insert or upsert of a key that is not there.
+    /// Expects each insert, and each upsert of a missing key, to make its row exactly once.
     private func expectNothingTwice(_ scene: CrashScene, _ job: [String], _ what: Comment) async throws {
         var made: [String: Int] = [:]
         for count in job.indices {

@@ -3,7 +3,7 @@ import KizunaStore
 import Testing
 
 @Suite struct QueueCommitTests {
-    @Test func writesKeepTheOrderOfTheirAcceptance() async throws {
+    @Test func mutationsKeepTheOrderOfTheirCommits() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let stored = try await store.enqueue([try insertion("b"), try insertion("a")], limit: 10)
@@ -14,7 +14,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aFullQueueTakesAllOrNone() async throws {
+    @Test func aFullQueueAcceptsAllMutationsOfACallOrNone() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         _ = try await store.enqueue([try insertion("a")], limit: 2)
@@ -28,7 +28,7 @@ import Testing
         await store.close()
     }
 
-    @Test func oneBadWriteOfSeveralLeavesNone() async throws {
+    @Test func aFailedMutationRollsBackItsCall() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         _ = try await store.enqueue([try insertion("a", id: "same")], limit: 10)
@@ -42,7 +42,7 @@ import Testing
         await store.close()
     }
 
-    @Test func settlingIsOneChangeOfListsMarkAndQueue() async throws {
+    @Test func aDeliveryChangesListsTableVersionAndQueueInOneChange() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         _ = try await store.store(try scene.response(#"[{"id":"a","n":1},{"id":"b"}]"#))
@@ -65,7 +65,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aRejectionKeepsEverythingTheServerSaid() async throws {
+    @Test func aRejectionKeepsTheServersResponse() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let stored = try await store.enqueue([try insertion("a"), try update("a")], limit: 10)
@@ -83,7 +83,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aRefusedWriteGoesToTheEndOfTheQueueOrAway() async throws {
+    @Test func aRejectedMutationIsQueuedAgainOrDismissed() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let stored = try await store.enqueue([try insertion("a"), try insertion("b"), try insertion("c")], limit: 10)
@@ -98,7 +98,7 @@ import Testing
         await store.close()
     }
 
-    @Test func anEditThatFailsLeavesTheRefusalWhereItWas() async throws {
+    @Test func aFailedEditKeepsTheRejection() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let stored = try await store.enqueue([try insertion("a")], limit: 10)
@@ -113,7 +113,7 @@ import Testing
         await store.close()
     }
 
-    @Test func clearingKeepsTheQueueWhereItIsToldTo() async throws {
+    @Test func clearingKeepsTheQueueWhenRequested() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let stored = try await store.enqueue([try insertion("a"), try insertion("b")], limit: 10)

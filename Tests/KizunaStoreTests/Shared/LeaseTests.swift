@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaStore
 import Testing
 
-/// Who may send the queue: every state of the lease, for one who would have it.
+/// Each state of the lease, as a process sees it that wants to take it.
 @Suite struct LeaseTests {
     private static let me = LeaseHolder(process: 1, run: 10, opening: 1)
     private static let other = LeaseHolder(process: 2, run: 20, opening: 1)
@@ -41,7 +41,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func standsAsTheTableSays(_ each: Case) {
+    func theStateOfEachLease(_ each: Case) {
         let status = each.lease.status(
             for: Self.me, at: .seconds(100), length: Self.length, isRunning: { _ in each.isRunning })
         #expect(status == each.status)

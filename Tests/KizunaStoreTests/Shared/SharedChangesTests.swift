@@ -3,9 +3,9 @@ import KizunaStore
 import Synchronization
 import Testing
 
-/// What one process commits reaches the other as a change like its own.
+/// A commit of one process is reported to the other as a store change.
 @Suite struct SharedChangesTests {
-    @Test func acceptedWritesAreTold() async throws {
+    @Test func queuedMutationsAreReported() async throws {
         let (one, two) = try SharedScene().pair()
         _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 10)
         let news = try #require(try await two.look())
@@ -15,13 +15,13 @@ import Testing
         #expect(try await two.look() == nil, "nothing is told twice")
     }
 
-    @Test func onesOwnCommitsAreNotNews() async throws {
+    @Test func ownCommitsAreNotReportedAsExternal() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.enqueue([try insertion("a")], limit: 10)
         #expect(try await one.look() == nil)
         #expect(one.signal.tellings == 1)
-        // Reading tells nobody and is no news for anybody.
+        // A read changes nothing and notifies nobody.
         _ = try await one.store.image(cacheKey: "all", table: tasks, usedAt: day(5))
         #expect(one.signal.tellings == 1)
         _ = try await two.look()
@@ -33,8 +33,8 @@ import Testing
         #expect(one.news.count == 1)
     }
 
-    /// The news come first, and what is built on them after.
-    @Test func aTransactionOfOnesOwnTellsTheOthersBefore() async throws {
+    /// A change that builds on an external change is reported after it.
+    @Test func externalChangesAreReportedBeforeAnOwnTransaction() async throws {
         let (one, two) = try SharedScene().pair()
         _ = try await one.store.enqueue([try insertion("a")], limit: 10)
         _ = try await two.store.enqueue([try insertion("b")], limit: 10)
@@ -44,7 +44,7 @@ import Testing
             ])
     }
 
-    @Test func theLimitOfTheQueueIsOneForAll() async throws {
+    @Test func theLimitOfTheQueueIsSharedByProcesses() async throws {
         let (one, two) = try SharedScene().pair()
         _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 3)
         let error = await #expect(throws: SyncError.self) {
@@ -54,7 +54,7 @@ import Testing
         #expect(two.news.count == 1, "what was seen on the way is told all the same")
     }
 
-    @Test func aDeliveryIsTheEndOfTheWriteAndTheNewListInOne() async throws {
+    @Test func aDeliveryReportsTheMutationAndTheListInOneChange() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response(#"[{"id":"a","title":"old"}]"#, at: one.logicalClock.next()))
@@ -82,7 +82,7 @@ import Testing
         #expect(!list.head.isStale)
     }
 
-    @Test func aRefusalIsToldWithItsReasonAndItsList() async throws {
+    @Test func aRejectionReportsItsReasonAndItsList() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response("[]", at: one.logicalClock.next()))
@@ -102,7 +102,7 @@ import Testing
         #expect(try await two.look()?.unrejected == ["insert-a"])
     }
 
-    @Test func aWriteThatIsQueuedAgainIsNoOutcome() async throws {
+    @Test func aMutationQueuedAgainHasNoOutcome() async throws {
         let (one, two) = try SharedScene().pair()
         let stored = try await one.store.enqueue([try insertion("a")], limit: 10)
         _ = try await two.look()
@@ -115,7 +115,7 @@ import Testing
         #expect(news.rejected.isEmpty)
     }
 
-    @Test func newBookkeepingAndNewContentsAreToldApart() async throws {
+    @Test func newAttemptsAndNewContentsAreReportedSeparately() async throws {
         let (one, two) = try SharedScene().pair()
         _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 10)
         _ = try await two.look()
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aClearIsTold(keepingQueue: Bool) async throws {
+    func aClearIsReported(keepingQueue: Bool) async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
@@ -157,7 +157,7 @@ import Testing
         #expect(image.list?.rows.map(\.json.text) == [#"{"id":"a"}"#])
     }
 
-    @Test func anImageIsToldWhatItRestsOnFirst() async throws {
+    @Test func externalChangesAreReportedBeforeASnapshot() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.enqueue([try insertion("a")], limit: 10)
@@ -170,8 +170,8 @@ import Testing
         #expect(try await two.look() == nil)
     }
 
-    /// Keys of rows another process moved are looked up where they are now.
-    @Test func theRowsOfAKeyAreFoundAfterTheOtherStoredAnAnswer() async throws {
+    /// Another process moved the rows to other slots.
+    @Test func theRowsOfAKeyAreFoundAfterAResponseStoredByAnotherProcess() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await two.store.store(try scene.response(#"[{"id":"a","title":"1"}]"#, at: two.logicalClock.next()))

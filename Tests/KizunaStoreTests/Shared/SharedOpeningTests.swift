@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A file that several open, at once or one after another, and that goes away under them.
+/// Several processes open a store file, at once or one after another, also when it is removed meanwhile.
 @Suite struct SharedOpeningTests {
-    @Test(arguments: 0..<5) func manyOpenANewFileAtOnce(_ round: Int) async throws {
+    @Test(arguments: 0..<5) func severalProcessesOpenANewFileAtOnce(_ round: Int) async throws {
         let scene = try SharedScene()
         let stores = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
             for number in 1...8 { group.addTask { try scene.process(Int32(number)) } }
@@ -20,8 +20,8 @@ import Testing
         for each in stores { await each.store.close() }
     }
 
-    /// Whoever comes a moment later must not put a new file in the place of the one that is being filled.
-    @Test func aNewFileIsMadeByOneOfMany() async throws {
+    /// A process that comes later must not replace the file that another one is creating.
+    @Test func oneOfSeveralProcessesCreatesTheFile() async throws {
         for round in 0..<100 {
             let scene = try SharedScene()
             let stores = try await withThrowingTaskGroup(of: SharedScene.Process.self) { group in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aFileOfTheFirstVersionIsBroughtUpWithWhatItHolds() async throws {
+    @Test func aFileOfTheFirstVersionIsMigratedWithItsContents() async throws {
         let scene = try SharedScene()
         let first = try scene.process(1)
         _ = try await first.store.store(try scene.response(#"[{"id":"a"}]"#, at: first.logicalClock.next()))
@@ -62,8 +62,8 @@ import Testing
         #expect(try await one.store.beginSend(["insert-b"]).word == "elsewhere 10")
     }
 
-    /// A process that is suspended in the middle of a transaction keeps the others out.
-    @Test func eachTransactionKeepsTheProcessAwakeUntilItsEnd() async throws {
+    /// A process that is suspended during a transaction blocks the other processes.
+    @Test func eachTransactionPreventsSuspensionUntilItsEnd() async throws {
         let one = try SharedScene().process(1)
         var asked = 0
         func expectOneMore() {
@@ -79,8 +79,8 @@ import Testing
         expectOneMore()
     }
 
-    /// What is accepted after the removal must be in a file that is there.
-    @Test func aFileThatAnotherRemovedIsBegunAnew() async throws {
+    /// A mutation queued after the removal must be in an existing file.
+    @Test func aFileRemovedByAnotherProcessIsCreatedAgain() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
         _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
@@ -102,7 +102,7 @@ import Testing
         #expect(try await scene.process(3).store.pendingEntries().map(\.id) == ["insert-d"])
     }
 
-    @Test func aFileIsNotRemovedUnderATransaction() async throws {
+    @Test func aFileIsNotRemovedDuringATransaction() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
         let other = try RawStore(scene.path)
@@ -115,7 +115,7 @@ import Testing
         await one.store.close()
     }
 
-    @Test func theOthersRowsAreGoneWhenOneSeals() async throws {
+    @Test func theCachedRowsAreGoneInAllProcessesAfterASignOut() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response(#"[{"id":"secret-row"}]"#, at: one.logicalClock.next()))

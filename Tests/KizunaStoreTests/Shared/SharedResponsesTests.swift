@@ -2,9 +2,9 @@ import KizunaCore
 import KizunaStore
 import Testing
 
-/// Answers of the server that several processes store, and the room they take.
+/// Responses that several processes store, and the eviction of their lists.
 @Suite struct SharedResponsesTests {
-    @Test func anAnswerAskedForBeforeTheOthersDeliveryIsRefused() async throws {
+    @Test func aResponseRequestedBeforeAnExternalDeliveryIsNotStored() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         let early = two.logicalClock.next()
@@ -14,7 +14,7 @@ import Testing
         #expect(try await two.store.store(try scene.response("[]", at: two.logicalClock.next())) == .stored)
     }
 
-    @Test func anResponseTheOtherStoredRejectsNone() async throws {
+    @Test func aResponseStoredByAnotherProcessSupersedesNoLaterOne() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         let early = two.logicalClock.next()
@@ -22,7 +22,7 @@ import Testing
         #expect(try await two.store.store(try scene.response("[]", at: early)) == .stored)
     }
 
-    @Test func anAnswerThatTheOthersNewerOneOvertookIsSuperseded() async throws {
+    @Test func aResponseOlderThanAnExternalOneIsSuperseded() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         let early = try scene.response(#"[{"id":"old"}]"#, at: two.logicalClock.next())
@@ -32,7 +32,7 @@ import Testing
         #expect(texts(try await two.store.list(cacheKey: "all", usedAt: day(5))) == [#"{"id":"new"}"#])
     }
 
-    @Test func anInstantFromBeforeARebootSupersedesNothing() async throws {
+    @Test func aTimeFromBeforeARebootSupersedesNothing() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         let late = try scene.response(#"[{"id":"a"}]"#, asked: .seconds(90_000), at: one.logicalClock.next())
@@ -40,7 +40,7 @@ import Testing
         #expect(try await two.store.store(try scene.response("[]", at: two.logicalClock.next())) == .stored)
     }
 
-    @Test func aListTheOtherUsedLastIsNotRemovedWhileItRuns() async throws {
+    @Test func aListOfARunningProcessIsNotRemoved() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
@@ -49,7 +49,7 @@ import Testing
         #expect(try await two.store.evict(maximumBytes: 0, maximumLists: 0, keeping: []) == 1)
     }
 
-    @Test func aShownListThatTheOtherRemovedIsToBeFetchedAgain() async throws {
+    @Test func aShownListRemovedByAnotherProcessIsStale() async throws {
         let scene = try SharedScene()
         let (one, two) = try scene.pair()
         _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))
@@ -63,7 +63,7 @@ import Testing
         #expect(edit.becomesStale && edit.removed.isEmpty)
     }
 
-    @Test func readingGoesOnWhileAnotherHoldsTheFile() async throws {
+    @Test func readsContinueWhileAnotherProcessHoldsTheWriteLock() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
         _ = try await one.store.store(try scene.response(#"[{"id":"a"}]"#, at: one.logicalClock.next()))

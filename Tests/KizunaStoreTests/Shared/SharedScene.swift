@@ -3,15 +3,15 @@ import KizunaCore
 import KizunaStore
 import Synchronization
 
-/// One store file and the processes that have it open, each with a vault and what it was told.
+/// One store file and the processes that have it open, each with an owner store and the changes it received.
 final class SharedScene: Sendable {
-    /// One process.
+    /// A process with its own owner store.
     final class Process: Sendable {
         let store: OwnerStore
         let signal: FakeSignal
         let logicalClock: LogicalClock
         private let told: SharedBox<[StoreChange]>
-        /// How often the process asked to stay awake, and how often it said that it need not any more.
+        /// How often the process asked the system not to suspend it, and how often it ended that.
         let awake = SharedBox((asked: 0, ended: 0))
 
         init(_ scene: SharedScene, number: Int32, shown: Set<String>) throws {
@@ -35,10 +35,10 @@ final class SharedScene: Sendable {
 
         /// All changes, oldest first.
         var changes: [StoreChange] { told.value.withLock { $0 } }
-        /// Those that others made.
+        /// The changes of other processes.
         var news: [StoreChange] { changes.filter(\.isOthers) }
 
-        /// Looks at what others did, and gives it.
+        /// Reads the external changes and returns them.
         func look() async throws -> StoreChange? {
             let before = news.count
             try await store.catchUp()
@@ -82,13 +82,13 @@ final class SharedScene: Sendable {
     }
 }
 
-/// Something that changes, shared.
+/// A shared value that can change.
 final class SharedBox<Value: Sendable>: Sendable {
     let value: Mutex<Value>
     init(_ value: Value) { self.value = Mutex(value) }
 }
 
-/// Counts what it was told.
+/// Counts its notifications.
 final class FakeSignal: ChangeSignal {
     private let count = Mutex(0)
     var tellings: Int { count.withLock { $0 } }
@@ -98,7 +98,7 @@ final class FakeSignal: ChangeSignal {
 }
 
 extension SendNote {
-    /// In a word.
+    /// The state as one word.
     var word: String {
         switch self {
         case .noted: "noted"

@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaStore
 import Testing
 
-/// One process sends at a time, and what it may say of a send depends on whether it still is the one.
+/// One process holds the lease and sends. Without the lease it may only report a delivery.
 @Suite struct SharedSendingTests {
     private func pairWithAWrite() async throws -> (SharedScene, SharedScene.Process, SharedScene.Process) {
         let scene = try SharedScene()
@@ -12,7 +12,7 @@ import Testing
         return (scene, one, two)
     }
 
-    @Test func whoNotesASendHasTheTurn() async throws {
+    @Test func aPersistedSendTakesTheLease() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         #expect(try await one.store.beginSend(["insert-a"]).word == "noted")
         #expect(try await two.store.beginSend(["insert-b"]).word == "elsewhere 10")
@@ -22,7 +22,7 @@ import Testing
         #expect(try await two.store.beginSend(["insert-b"]).word == "elsewhere 10", "each send makes it longer")
     }
 
-    @Test func aStoppedHolderLosesItByTime() async throws {
+    @Test func aSuspendedHolderLosesTheLeaseWhenItExpires() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         guard case .noted(_, let until?) = try await one.store.beginSend(["insert-a"]) else {
             Issue.record("not noted")
@@ -37,7 +37,7 @@ import Testing
         #expect(try await one.store.renewLease() == nil)
     }
 
-    @Test func aKilledHolderLosesItAtOnce() async throws {
+    @Test func aKilledHolderLosesTheLeaseAtOnce() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         let told = try await two.look()?.drainer
@@ -48,7 +48,7 @@ import Testing
         #expect(try await two.store.beginSend(["insert-b"]).word == "noted")
     }
 
-    @Test func aHolderThatRenewsKeepsIt() async throws {
+    @Test func aHolderThatRenewsKeepsTheLease() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         for _ in 0..<5 {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func whoEmptiesTheQueueGivesItBack() async throws {
+    @Test func theLeaseIsReleasedWhenTheQueueIsEmpty() async throws {
         let (_, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a", "insert-b"])
         for id in ["insert-a", "insert-b"] {
@@ -69,27 +69,27 @@ import Testing
         #expect(try await two.store.beginSend(["insert-c"]).word == "noted")
     }
 
-    @Test func whoRestsGivesItBack() async throws {
+    @Test func theLeaseIsReleasedWhenTheQueueRests() async throws {
         let (_, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         try await one.store.sendFailed(
             ["insert-a"], maybeSent: ["insert-a": false], error: "offline", givingLeaseBack: true)
         #expect(try await two.look()?.drainer == .nobodyElse)
         #expect(try await two.store.beginSend(["insert-a"]).word == "noted")
-        // What the other has now is not given back by the first.
+        // The first process does not release the lease of the other one.
         try await one.store.sendFailed(["insert-b"], maybeSent: [:], error: "late", givingLeaseBack: true)
         #expect(try await one.store.beginSend(["insert-b"]).word == "elsewhere 10")
     }
 
-    @Test func whoClosesGivesItBack() async throws {
+    @Test func theLeaseIsReleasedWhenTheStoreCloses() async throws {
         let (_, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         await one.store.close()
         #expect(try await two.store.beginSend(["insert-b"]).word == "noted")
     }
 
-    /// Whoever takes over must know of what may have been sent before it decides.
-    @Test func aSendThatWasDecidedOnOldNewsIsDecidedAnew() async throws {
+    /// A process that takes the lease must know which mutations may have been sent.
+    @Test func aSendWithAnOutdatedAssumptionIsNotPersisted() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         scene.kill(1)
@@ -104,7 +104,7 @@ import Testing
         #expect(try await two.store.beginSend(["gone"], assuming: ["gone": false]).word == "changed")
     }
 
-    @Test func thatAWriteWasNotSentIsNotBelievedOfOneWhoLostTheTurn() async throws {
+    @Test func aProcessWithoutTheLeaseCannotClearMaybeSent() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         scene.advance(by: .seconds(11))
@@ -115,7 +115,7 @@ import Testing
         #expect(try await two.store.pendingEntries().first?.maybeSent == false)
     }
 
-    @Test func oneWhoLostTheTurnRejectsNothing() async throws {
+    @Test func aProcessWithoutTheLeaseRejectsNothing() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         scene.advance(by: .seconds(11))
@@ -128,8 +128,8 @@ import Testing
         #expect(try await one.store.rejectedEntries().map(\.entry.id) == ["insert-a"])
     }
 
-    /// The server has taken it, whoever sent it.
-    @Test func oneWhoLostTheTurnStillDelivers() async throws {
+    /// The server has accepted the mutation, and the lease does not change that.
+    @Test func aProcessWithoutTheLeaseStillDelivers() async throws {
         let (scene, one, two) = try await pairWithAWrite()
         try await one.store.beginSend(["insert-a"])
         scene.advance(by: .seconds(11))
@@ -139,7 +139,7 @@ import Testing
         #expect(try await one.store.beginSend(["insert-b"]).word == "elsewhere 10", "it took nothing away")
     }
 
-    @Test func theTurnCostsNoCommitOfItsOwn() async throws {
+    @Test func theLeaseNeedsNoCommitOfItsOwn() async throws {
         let scene = try SharedScene()
         let one = try scene.process(1)
         _ = try await one.store.enqueue([try insertion("a"), try insertion("b")], limit: 10)
