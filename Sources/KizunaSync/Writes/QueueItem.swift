@@ -1,15 +1,15 @@
 package import KizunaCore
 package import KizunaStore
 
-/// A queued write as the queue's machine sees it: its place, what it touches, and how it may share a request.
+/// A queued mutation as the machine sees it: its place in the queue, the rows it touches, and whether it can share a request.
 package struct QueueItem: Sendable, Equatable, Identifiable {
-    /// Something a write touches. Two writes that touch the same thing are sent in queue order (docs/spec/writes.md,
-    /// Order of sending).
+    /// A part of the data that a mutation touches. Two mutations with a common token are sent in queue order
+    /// (docs/spec/writes.md, Order of sending).
     package enum Token: Hashable, Sendable {
         case row(TableID, RowKey)
-        /// A row of which it must only be sure that it is there: others may be sure of it at the same time.
+        /// A row that must exist. Several mutations may need it at the same time.
         case parent(TableID, RowKey)
-        /// Rows that cannot be named: in the way of every write of the table.
+        /// Rows that are not named by key. It conflicts with each mutation of the table.
         case wholeTable(TableID)
         case group(String)
     }
@@ -18,22 +18,23 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package let sequence: Int64
     package let table: TableID
     package let tokens: Set<Token>
-    /// Writes of equal signature may travel in one request; nil travels alone.
+    /// Mutations with equal signatures may share a request; nil is sent alone.
     package let signature: String?
-    /// Most writes of its kind in one request: keys of updates and deletes stand in its URL.
+    /// The maximum number of mutations in a shared request. It is lower for updates and deletes, because the URL contains their
+    /// keys.
     package let mostShared: Int
     package let bytes: Int
-    /// Rows that exist only if this write is accepted.
+    /// The rows that exist only when this mutation is accepted.
     package let creates: Set<RowKey>
-    /// The rows the write needs to exist: its own keys, when it is not the one that makes them.
+    /// The rows that must exist: its own rows, unless it inserts them.
     package let needs: Set<RowKey>
     package let group: String?
-    /// Whether nobody else can have made a row of its key, so that a duplicate is its own earlier self: a proxy or a
-    /// platform's HTTP may have repeated the request unasked.
+    /// Whether the key is client-generated. A duplicate is then its own row, also on the first send, because a proxy or the HTTP
+    /// client of the platform may have repeated the request.
     package let hasGeneratedKey: Bool
-    /// Whether sending it twice does no more than sending it once, or shows by a duplicate that it did.
+    /// Whether it may be sent again after an unknown outcome: a repeated request has no further effect, or meets a duplicate.
     package let isRepeatable: Bool
-    /// Whether an earlier request may have carried it to the server.
+    /// Whether an earlier request may have reached the server.
     package var maybeSent: Bool
 
     package init(
@@ -57,7 +58,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.maybeSent = maybeSent
     }
 
-    /// Makes an item of a stored entry; `parents` are the rows of other tables it refers to by declared foreign keys.
+    /// Makes the item of a queued mutation. `parents` are the rows of other tables that it references by declared foreign keys.
     package init(_ entry: QueuedMutation, keyColumns: [String] = ["id"], parents: [Token] = []) {
         var tokens = Set(parents)
         if let group = entry.group { tokens.insert(.group(group)) }
@@ -87,7 +88,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         switch entry.keyChange(keyColumns: keyColumns) {
         case .none: break
         case .moves(let moves):
-            // What is written under the new key needs this write, as it would need the insert of that row.
+            // Later mutations of the new key depend on this one, as on an insert.
             creates = Set(moves.values)
             needs = Set(entry.rowKeys)
             for key in moves.values { tokens.insert(.row(entry.table, key)) }
@@ -101,10 +102,10 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
             hasGeneratedKey: entry.hasGeneratedKey, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
     }
 
-    /// A UUID takes 37 bytes of the URL, and a common proxy takes 4 KiB.
+    /// A UUID takes 37 bytes of the URL; common proxies accept 4 KiB.
     private static let mostKeys = 100
 
-    /// Rows with other columns may not share a request: an absent column would become null instead of its default.
+    /// Rows with different columns cannot share a request: a missing column would become null instead of its default.
     private static func columns(_ row: RawJSON) -> String {
         ((try? row.objectMembers()) ?? []).map(\.name).sorted().joined(separator: "\u{1F}")
     }

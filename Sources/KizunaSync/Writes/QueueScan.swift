@@ -1,17 +1,17 @@
 internal import KizunaStore
 
-/// How far the queue was looked through for what may start, and what stands in the way of what comes behind.
+/// The position of a scan for mutations that can be sent, and the tokens that block later mutations.
 struct QueueScan: Sendable {
     var position: Int
     var isAnythingBefore = false
-    /// Items looked at; what tests hold against the length of the queue.
+    /// The number of scanned items. Tests compare it with the length of the queue.
     var steps = 0
     private var blocked: Set<QueueItem.Token> = []
     private var blockedTables: Set<TableID> = []
 
     init(position: Int) { self.position = position }
 
-    /// Whether something earlier touches what a write of these tokens touches.
+    /// Whether an earlier mutation blocks a mutation with these tokens.
     func isInTheWay(of tokens: Set<QueueItem.Token>) -> Bool {
         tokens.contains { token in
             if case .wholeTable(let table) = token { return blockedTables.contains(table) }
@@ -19,7 +19,7 @@ struct QueueScan: Sendable {
         }
     }
 
-    /// Notes what a write touches that goes or stays before what comes behind.
+    /// Adds the tokens of a mutation that blocks later ones.
     mutating func block(_ tokens: Set<QueueItem.Token>) {
         blocked.formUnion(tokens)
         for token in tokens {
@@ -30,7 +30,8 @@ struct QueueScan: Sendable {
         }
     }
 
-    /// Whether one of some tokens stands in the way of another. Two that only need a row to be there do not meet.
+    /// Whether one of the tokens blocks a mutation with this token. Two mutations that only need the same parent do not block
+    /// each other.
     static func isInTheWay(_ others: Set<QueueItem.Token>, of token: QueueItem.Token) -> Bool {
         switch token {
         case .row(let table, let key):
