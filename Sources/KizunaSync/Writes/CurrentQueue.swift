@@ -26,7 +26,7 @@ package final class CurrentQueue: EngineListener {
     package func drain() async throws { try await current?.drain() }
 
     /// Tries at once whatever waits, also when the server asked for a pause.
-    package func retryNow() { current?.wake() }
+    package func retryNow() { current?.retryNow() }
 
     package func storeChanged(_ change: StoreChange, generation: Int) {
         current?.storeChanged(change, generation: generation)

@@ -51,6 +51,31 @@ extension FlightResponse {
         if entries.contains(where: \.rowKeys.isEmpty) { rows = .unknown }
     }
 
+    /// The response of inserts that the server has already, by id; nil for a row that may not be read.
+    init(present: [String: RawJSON?], of mutations: [QueuedMutation]) {
+        table = mutations[0].table
+        byID = present.mapValues { row in row.map { [$0] } ?? [] }
+        var rows: [RowKey: RawJSON] = [:]
+        for mutation in mutations {
+            if let key = mutation.rowKeys.first, let row = present[mutation.id] ?? nil { rows[key] = row }
+        }
+        self.rows = rows.count == present.count ? .written(rows) : .unknown
+    }
+
+    /// Takes in that rows which deletes name are gone.
+    mutating func add(gone: [RowKey]) {
+        guard case .deleted(let keys) = rows else { return }
+        rows = .deleted(keys + gone.filter { !keys.contains($0) })
+        notFound = []
+    }
+
+    /// Takes in the row that an earlier send of an update gave another key.
+    mutating func moved(_ id: String, _ row: RawJSON, from key: RowKey, to newKey: RowKey) {
+        rows = .written([newKey: row])
+        previous = [key]
+        byID = [id: [row]]
+    }
+
     /// What it does to cached lists.
     var effect: DeliveryEffect { DeliveryEffect(rows, previous: previous, notFound: notFound, ignored: ignored) }
 

@@ -34,6 +34,8 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
     package let hasGeneratedKey: Bool
     /// Whether it may be sent again after an unknown outcome: a repeated request has no further effect, or meets a duplicate.
     package let isRepeatable: Bool
+    /// Whether it is an update or a delete.
+    package let isKeyed: Bool
     /// Whether an earlier request may have reached the server.
     package var maybeSent: Bool
 
@@ -41,7 +43,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         id: String, sequence: Int64, table: TableID, tokens: Set<Token>, signature: String?,
         mostShared: Int = .max, bytes: Int, creates: Set<RowKey> = [], needs: Set<RowKey> = [], group: String? = nil,
         hasGeneratedKey: Bool = false,
-        isRepeatable: Bool = true, maybeSent: Bool = false
+        isRepeatable: Bool = true, isKeyed: Bool = false, maybeSent: Bool = false
     ) {
         self.id = id
         self.sequence = sequence
@@ -55,6 +57,7 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
         self.group = group
         self.hasGeneratedKey = hasGeneratedKey
         self.isRepeatable = isRepeatable
+        self.isKeyed = isKeyed
         self.maybeSent = maybeSent
     }
 
@@ -99,7 +102,8 @@ package struct QueueItem: Sendable, Equatable, Identifiable {
             signature: entry.group == nil ? signature : nil, mostShared: creates.isEmpty ? Self.mostKeys : .max,
             bytes: bytes, creates: creates,
             needs: needs, group: entry.group,
-            hasGeneratedKey: entry.hasGeneratedKey, isRepeatable: entry.isRepeatable, maybeSent: entry.maybeSent)
+            hasGeneratedKey: entry.hasGeneratedKey, isRepeatable: entry.isRepeatable,
+            isKeyed: entry.isKeyed, maybeSent: entry.maybeSent)
     }
 
     /// A UUID takes 37 bytes of the URL; common proxies accept 4 KiB.

@@ -21,8 +21,8 @@ extension QueueMachine {
         case leaseLost(flight: Int, wasSent: Bool, heldByOther: Duration?)
         /// Another process sends the queue, at least so long; nil where none does any more.
         case leaseHeldByOther(Duration?)
-        /// Which of a flight's writes the server already has.
-        case verified(flight: Int, present: Set<String>)
+        /// What reading the rows of a request's mutations showed.
+        case lookedUp(flight: Int, LookUpResult, jitter: Double)
         /// The verdict is on disk.
         case committed(flight: Int)
         case commitFailed(flight: Int, jitter: Double)
@@ -31,18 +31,19 @@ extension QueueMachine {
         case networkSwitched(isEnabled: Bool)
         /// Whether there is a token of the queue's owner to send with.
         case sessionChanged(isReady: Bool)
-        /// `sync()`: try now whatever waits, unless the server asked to be left alone for a while.
-        case hurried
-        /// The app's explicit wish: try now, whatever the server asked for.
-        case woken
+        /// Try at once whatever waits. `sync()` respects the pause that the server asked for by `Retry-After`;
+        /// `enableNetwork()` does not.
+        case retryRequested(respectingRetryAfter: Bool)
         case ended
     }
 
     package enum Effect: Sendable, Equatable {
-        /// Note durably that these may be sent, then send them in one request.
-        case send(flight: Int, ids: [String])
-        /// Ask the server which of these rows it has, after it called one of them a duplicate.
-        case verify(flight: Int, ids: [String], ServerFailure)
+        /// Persist that these may be sent, then send them in one request.
+        case send(flight: Int, ids: [String], returnsRows: Bool)
+        /// Send the same request again without asking for the rows.
+        case resend(flight: Int, ids: [String])
+        /// Read the rows of these mutations.
+        case lookUp(flight: Int, ids: [String], LookUp)
         /// Write down: accepted. `resent` tells those whose earlier send had no known outcome.
         case commitDelivered(flight: Int, ids: [String])
         /// Write down: refused, with those that depend on it.
@@ -54,6 +55,30 @@ extension QueueMachine {
         /// Ask the session for a fresh token; once until it changes.
         case requestSession
         case publish(QueueState)
+    }
+
+    /// Why the rows of a request's mutations are read.
+    package enum LookUp: Sendable, Equatable {
+        /// The server called a row a duplicate. Which of the rows are of this queue's own making?
+        case duplicate(ServerFailure)
+        /// The rows of deletes did not come back, but for those in `done`. Which are still there? The failure is the
+        /// rejection of a delete whose row is.
+        case deletedRows(done: Set<String>, ServerFailure)
+        /// An update that gives its row another key met no row. Is there a row under the new key?
+        case movedRow(ServerFailure)
+    }
+
+    /// What a look-up found.
+    package enum LookUpResult: Sendable, Equatable {
+        /// The mutations whose rows are there and of this queue's own making.
+        case present(Set<String>)
+        /// The deletes whose rows are still there.
+        case remaining(Set<String>)
+        /// The server showed only some of the rows.
+        case notToBeTold
+        case movedRow(isThere: Bool)
+        /// The rows could not be read now.
+        case failed
     }
 
     /// What the queue is doing, for status and health.

@@ -29,7 +29,7 @@ import Testing
         #expect(blocked.isEmpty)
         let free = machine.handle(.queued([Self.item(10_001, row: 2)]))
         #expect(machine.stepsOfLastEvent == 1)
-        #expect(free.contains { if case .send(_, ["w10001"]) = $0 { true } else { false } })
+        #expect(free.contains { if case .send(_, ["w10001"], _) = $0 { true } else { false } })
     }
 
     @Test func drainingALongQueueLooksAtAFewItemsPerEvent() {
@@ -40,7 +40,7 @@ import Testing
             var next: [QueueMachine.Effect] = []
             for effect in effects {
                 switch effect {
-                case .send(let flight, let ids):
+                case .send(let flight, let ids, _):
                     sent += ids
                     next += machine.handle(.answered(flight: flight, .delivered, jitter: 0))
                 case .commitDelivered(let flight, _): next += machine.handle(.committed(flight: flight))

@@ -4,13 +4,14 @@ import Testing
 /// Every state of an item, and every event that can meet it.
 @Suite struct QueueCellTests {
     enum State: String, CaseIterable {
-        case waiting, sending, verifying, settling, parked
+        case waiting, sending, lookingUp, settling, parked
     }
 
     enum Event: String, CaseIterable {
         case queuedAgain, withdrawn, delivered, unanswered, notPersisted, verifiedPresent, verifiedAbsent, committed
         case commitFailed, timerFired, pathUp, pathDown, switchedOn, switchedOff, sessionReady, sessionLost
-        case hurried, woken, ended, leaseLost, decidedAnew, leaseHeldByOther, drainedByNobodyElse
+        case retryRequested, retryRequestedAtOnce, ended, leaseLost, decidedAgain, leaseHeldByOther, leaseFree
+        case forbidden, askedToLookUp, lookUpFailed
     }
 
     private static let table: [State: [Event: String]] = [
@@ -18,36 +19,43 @@ import Testing
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "",
             .switchedOn: "send a", .switchedOff: "", .sessionReady: "", .sessionLost: "",
-            .hurried: "", .woken: "", .ended: "",
-            .leaseLost: "timer", .decidedAnew: "", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
+            .retryRequested: "", .retryRequestedAtOnce: "", .ended: "",
+            .leaseLost: "timer", .decidedAgain: "", .leaseHeldByOther: "timer", .leaseFree: "",
+            .forbidden: "", .askedToLookUp: "", .lookUpFailed: "",
         ],
         .sending: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notPersisted: "timer", .verifiedPresent: "", .verifiedAbsent: "", .committed: "", .commitFailed: "",
             .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "", .sessionReady: "",
-            .sessionLost: "", .hurried: "", .woken: "", .ended: "",
-            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
+            .sessionLost: "", .retryRequested: "", .retryRequestedAtOnce: "", .ended: "",
+            .leaseLost: "timer", .decidedAgain: "send a", .leaseHeldByOther: "timer", .leaseFree: "",
+            .forbidden: "resend a", .askedToLookUp: "look up a", .lookUpFailed: "",
         ],
-        .verifying: [
+        .lookingUp: [
             .queuedAgain: "", .withdrawn: "", .delivered: "deliver a", .unanswered: "note a?, timer",
             .notPersisted: "timer", .verifiedPresent: "deliver a", .verifiedAbsent: "refuse a", .committed: "",
             .commitFailed: "", .timerFired: "", .pathUp: "", .pathDown: "", .switchedOn: "", .switchedOff: "",
-            .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "", .ended: "",
-            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
+            .sessionReady: "", .sessionLost: "", .retryRequested: "", .retryRequestedAtOnce: "", .ended: "",
+            .leaseLost: "timer", .decidedAgain: "send a", .leaseHeldByOther: "timer", .leaseFree: "",
+            .forbidden: "resend a", .askedToLookUp: "look up a", .lookUpFailed: "note a?, timer",
         ],
         .settling: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "timer", .timerFired: "", .pathUp: "", .pathDown: "",
-            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .hurried: "", .woken: "",
+            .switchedOn: "", .switchedOff: "", .sessionReady: "", .sessionLost: "", .retryRequested: "",
+            .retryRequestedAtOnce: "",
             .ended: "",
-            .leaseLost: "timer", .decidedAnew: "send a", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
+            .leaseLost: "timer", .decidedAgain: "send a", .leaseHeldByOther: "timer", .leaseFree: "",
+            .forbidden: "", .askedToLookUp: "", .lookUpFailed: "",
         ],
         .parked: [
             .queuedAgain: "", .withdrawn: "", .delivered: "", .unanswered: "", .notPersisted: "", .verifiedPresent: "",
             .verifiedAbsent: "", .committed: "", .commitFailed: "", .timerFired: "send a", .pathUp: "cancel, send a",
             .pathDown: "timer", .switchedOn: "cancel, send a", .switchedOff: "", .sessionReady: "cancel, send a",
-            .sessionLost: "", .hurried: "cancel, send a", .woken: "cancel, send a", .ended: "cancel",
-            .leaseLost: "timer", .decidedAnew: "", .leaseHeldByOther: "timer", .drainedByNobodyElse: "",
+            .sessionLost: "", .retryRequested: "cancel, send a", .retryRequestedAtOnce: "cancel, send a",
+            .ended: "cancel",
+            .leaseLost: "timer", .decidedAgain: "", .leaseHeldByOther: "timer", .leaseFree: "",
+            .forbidden: "", .askedToLookUp: "", .lookUpFailed: "",
         ],
     ]
 
@@ -68,7 +76,8 @@ import Testing
             var rig = Self.rig(in: state)
             var words = [rig.handle(Self.event(event, rig))]
             for wake: QueueMachine.Event in [
-                .networkSwitched(isEnabled: true), .sessionChanged(isReady: true), .pathChanged(isUp: true), .hurried,
+                .networkSwitched(isEnabled: true), .sessionChanged(isReady: true), .pathChanged(isUp: true),
+                .retryRequested(respectingRetryAfter: true),
             ] { words.append(rig.handle(wake)) }
             for _ in 0..<10 where rig.machine.depth > 0 {
                 words.append(rig.handle(.timerFired(timer: rig.lastTimer)))
@@ -81,10 +90,10 @@ import Testing
 
     private static func rig(in state: State) -> QueueRig {
         var rig = QueueRig(isEnabled: state != .waiting)
-        rig.handle(.queued([queueItem("a", "1", maybeSent: state == .verifying)]))
+        rig.handle(.queued([queueItem("a", "1", maybeSent: state == .lookingUp)]))
         switch state {
         case .waiting, .sending: break
-        case .verifying: rig.handle(.answered(flight: 1, .duplicate(serverFault(409, "23505")), jitter: 0))
+        case .lookingUp: rig.handle(.answered(flight: 1, .duplicate(serverFault(409, "23505")), jitter: 0))
         case .settling: rig.handle(.answered(flight: 1, .delivered, jitter: 0))
         case .parked: rig.handle(.answered(flight: 1, .unsettled(serverFault(500, "XX000")), jitter: 0))
         }
@@ -98,8 +107,8 @@ import Testing
         case .delivered: .answered(flight: 1, .delivered, jitter: 0)
         case .unanswered: .unanswered(flight: 1, mayHaveBeenHandled: true, reason: "test", jitter: 0)
         case .notPersisted: .notPersisted(flight: 1, jitter: 0)
-        case .verifiedPresent: .verified(flight: 1, present: ["a"])
-        case .verifiedAbsent: .verified(flight: 1, present: [])
+        case .verifiedPresent: .lookedUp(flight: 1, .present(["a"]), jitter: 0)
+        case .verifiedAbsent: .lookedUp(flight: 1, .present([]), jitter: 0)
         case .committed: .committed(flight: 1)
         case .commitFailed: .commitFailed(flight: 1, jitter: 0)
         case .timerFired: .timerFired(timer: rig.lastTimer)
@@ -109,13 +118,16 @@ import Testing
         case .switchedOff: .networkSwitched(isEnabled: false)
         case .sessionReady: .sessionChanged(isReady: true)
         case .sessionLost: .sessionChanged(isReady: false)
-        case .hurried: .hurried
-        case .woken: .woken
+        case .retryRequested: .retryRequested(respectingRetryAfter: true)
+        case .retryRequestedAtOnce: .retryRequested(respectingRetryAfter: false)
         case .ended: .ended
         case .leaseLost: .leaseLost(flight: 1, wasSent: false, heldByOther: .seconds(5))
-        case .decidedAnew: .leaseLost(flight: 1, wasSent: true, heldByOther: nil)
+        case .decidedAgain: .leaseLost(flight: 1, wasSent: true, heldByOther: nil)
         case .leaseHeldByOther: .leaseHeldByOther(.seconds(5))
-        case .drainedByNobodyElse: .leaseHeldByOther(nil)
+        case .leaseFree: .leaseHeldByOther(nil)
+        case .forbidden: .answered(flight: 1, .forbidden(serverFault(403, "42501")), jitter: 0)
+        case .askedToLookUp: .answered(flight: 1, .lookUp(.movedRow(.noRowMatched(status: 200))), jitter: 0)
+        case .lookUpFailed: .lookedUp(flight: 1, .failed, jitter: 0)
         }
     }
 }

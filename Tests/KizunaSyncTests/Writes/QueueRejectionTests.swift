@@ -105,11 +105,11 @@ import Testing
         #expect(fresh.handle(.answered(flight: 1, duplicate, jitter: 0)) == "refuse a")
         var resent = QueueRig()
         resent.handle(.queued([queueItem("a", "1", maybeSent: true)]))
-        #expect(resent.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
-        #expect(resent.handle(.verified(flight: 1, present: ["a"])) == "deliver a")
+        #expect(resent.handle(.answered(flight: 1, duplicate, jitter: 0)) == "look up a")
+        #expect(resent.handle(.lookedUp(flight: 1, .present(["a"]), jitter: 0)) == "deliver a")
         var generated = QueueRig()
         generated.handle(.queued([queueItem("a", "1", isGenerated: true)]))
-        #expect(generated.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a")
+        #expect(generated.handle(.answered(flight: 1, duplicate, jitter: 0)) == "look up a")
     }
 
     /// Two requests of a killed process arrive late: one before the look-up, the other after it.
@@ -121,18 +121,18 @@ import Testing
                 queueItem("a", "1", batch: "insert", maybeSent: true),
                 queueItem("b", "2", batch: "insert", maybeSent: true),
             ]))
-        #expect(rig.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a+b")
-        #expect(rig.handle(.verified(flight: 1, present: ["a"])) == "note b?, deliver a, send b")
-        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify b")
-        #expect(rig.handle(.verified(flight: rig.lastFlight, present: ["b"])) == "deliver b")
+        #expect(rig.handle(.answered(flight: 1, duplicate, jitter: 0)) == "look up a+b")
+        #expect(rig.handle(.lookedUp(flight: 1, .present(["a"]), jitter: 0)) == "note b?, deliver a, send b")
+        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "look up b")
+        #expect(rig.handle(.lookedUp(flight: rig.lastFlight, .present(["b"]), jitter: 0)) == "deliver b")
         // A mutation that was sent for the first time was rolled back with the request.
         var fresh = QueueRig()
         fresh.handle(
             .queued([
                 queueItem("a", "1", batch: "insert", isGenerated: true), queueItem("b", "2", batch: "insert"),
             ]))
-        #expect(fresh.handle(.answered(flight: 1, duplicate, jitter: 0)) == "verify a+b")
-        #expect(fresh.handle(.verified(flight: 1, present: ["a"])) == "note b, deliver a, send b")
+        #expect(fresh.handle(.answered(flight: 1, duplicate, jitter: 0)) == "look up a+b")
+        #expect(fresh.handle(.lookedUp(flight: 1, .present(["a"]), jitter: 0)) == "note b, deliver a, send b")
         #expect(fresh.handle(.answered(flight: fresh.lastFlight, duplicate, jitter: 0)) == "refuse b")
     }
 
@@ -143,7 +143,7 @@ import Testing
         #expect(rig.handle(.answered(flight: 1, late, jitter: 0)) == "note a?, timer")
         #expect(rig.handle(.timerFired(timer: rig.lastTimer)) == "send a")
         let duplicate = WriteOutcome.duplicate(serverFault(409, "23505"))
-        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "verify a")
+        #expect(rig.handle(.answered(flight: rig.lastFlight, duplicate, jitter: 0)) == "look up a")
     }
 
     @Test func anInsertWithoutAKeyIsNotRepeated() {

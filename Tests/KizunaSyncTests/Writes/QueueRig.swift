@@ -25,10 +25,13 @@ struct QueueRig {
 
     private mutating func note(_ effect: QueueMachine.Effect) -> String? {
         switch effect {
-        case .send(let flight, let ids):
+        case .send(let flight, let ids, _):
             lastFlight = flight
             return "send \(ids.joined(separator: "+"))"
-        case .verify(_, let ids, _): return "verify \(ids.joined(separator: "+"))"
+        case .resend(let flight, let ids):
+            lastFlight = flight
+            return "resend \(ids.joined(separator: "+"))"
+        case .lookUp(_, let ids, _): return "look up \(ids.joined(separator: "+"))"
         case .commitDelivered(let flight, let ids):
             lastFlight = flight
             return "deliver \(ids.joined(separator: "+"))"
@@ -54,6 +57,7 @@ let notes = TableID(name: "notes")
 func queueItem(
     _ id: String, _ key: String? = nil, table: TableID = notes, makes: Bool = true, batch: String? = nil,
     group: String? = nil, parents: [QueueItem.Token] = [], isGenerated: Bool = false, isRepeatable: Bool = true,
+    isKeyed: Bool = false,
     bytes: Int = 10, maybeSent: Bool = false, sequence: Int64 = 0
 ) -> QueueItem {
     let rowKey = key.map { RowKey(text: $0) }
@@ -64,7 +68,7 @@ func queueItem(
     return QueueItem(
         id: id, sequence: sequence, table: table, tokens: tokens, signature: batch, bytes: bytes,
         creates: makes ? keys : [], needs: makes ? [] : keys, group: group, hasGeneratedKey: isGenerated,
-        isRepeatable: isRepeatable, maybeSent: maybeSent)
+        isRepeatable: isRepeatable, isKeyed: isKeyed, maybeSent: maybeSent)
 }
 
 func serverFault(_ status: Int, _ code: String? = nil) -> ServerFailure { ServerFailure(status: status, code: code) }

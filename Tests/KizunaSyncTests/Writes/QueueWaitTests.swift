@@ -38,8 +38,9 @@ import Testing
 
     @Test func onlyEnableNetworkAndAReturnedNetworkEndRetryAfter() {
         let table: [(QueueMachine.Event, String)] = [
-            (.hurried, ""), (.sessionChanged(isReady: true), ""), (.pathChanged(isUp: false), ""),
-            (.queued([queueItem("b", "2")]), ""), (.woken, "cancel, send a"),
+            (.retryRequested(respectingRetryAfter: true), ""), (.sessionChanged(isReady: true), ""),
+            (.pathChanged(isUp: false), ""),
+            (.queued([queueItem("b", "2")]), ""), (.retryRequested(respectingRetryAfter: false), "cancel, send a"),
             (.pathChanged(isUp: true), "cancel, send a"), (.networkSwitched(isEnabled: true), "cancel, send a"),
         ]
         for (event, expected) in table {
@@ -62,7 +63,7 @@ import Testing
         rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
         #expect(rig.delays.suffix(2) == [.seconds(2), .seconds(60)])
         let asked = rig.lastTimer - 1
-        #expect(rig.handle(.hurried) == "cancel")
+        #expect(rig.handle(.retryRequested(respectingRetryAfter: true)) == "cancel")
         #expect(rig.handle(.timerFired(timer: asked)) == "send a")
     }
 
@@ -92,7 +93,7 @@ import Testing
         rig.handle(.queued((1...3).map { queueItem("w\($0)", "\($0)", makes: false) }))
         let words = (1...3).map { rig.handle(.answered(flight: $0, .needsSession, jitter: 0)) }
         #expect(words == ["note w1, ask session", "note w2", "note w3"])
-        #expect(rig.handle(.hurried) == "")
+        #expect(rig.handle(.retryRequested(respectingRetryAfter: true)) == "")
         #expect(rig.handle(.sessionChanged(isReady: true)) == "send w1, send w2, send w3")
         #expect(rig.handle(.answered(flight: rig.lastFlight, .needsSession, jitter: 0)) == "note w3, ask session")
     }
@@ -108,7 +109,7 @@ import Testing
     @Test func aRequestedRetryIgnoresTheNetworkPath() {
         var rig = QueueRig(isPathUp: false)
         rig.handle(.queued([queueItem("a", "1")]))
-        #expect(rig.handle(.hurried) == "cancel, send a")
+        #expect(rig.handle(.retryRequested(respectingRetryAfter: true)) == "cancel, send a")
     }
 
     @Test func aRequestedRetryKeepsTheWaitOfTheSchedule() {
@@ -121,7 +122,7 @@ import Testing
         }
         rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
         for _ in 1...10 {
-            #expect(rig.handle(.hurried) == "cancel, send a")
+            #expect(rig.handle(.retryRequested(respectingRetryAfter: true)) == "cancel, send a")
             rig.handle(.answered(flight: rig.lastFlight, busy, jitter: 1))
             #expect(rig.delays.last == .seconds(60))
         }

@@ -102,7 +102,7 @@ struct QueueWalk {
             isReady.toggle()
             handle(.sessionChanged(isReady: isReady))
         case 2: handle(.pathChanged(isUp: random.chance(0.5)))
-        case 3: handle(random.chance(0.5) ? .hurried : .woken)
+        case 3: handle(.retryRequested(respectingRetryAfter: random.chance(0.5)))
         case 4: handle(.leaseHeldByOther(random.chance(0.5) ? .seconds(5) : nil))
         default:
             guard let id = order.filter({ items[$0] != nil }).randomElement(using: &random) else { return }
@@ -134,7 +134,7 @@ struct QueueWalk {
             guard fate > 1 else {
                 return handle(.unanswered(flight: flight, mayHaveBeenHandled: true, reason: "lost", jitter: jitter))
             }
-            handle(.verified(flight: flight, present: Set(ids.filter { applied[$0] != nil })))
+            handle(.lookedUp(flight: flight, .present(Set(ids.filter { applied[$0] != nil })), jitter: jitter))
         case .send(let ids):
             switch fate {
             case 0: handle(.unanswered(flight: flight, mayHaveBeenHandled: false, reason: "offline", jitter: jitter))
@@ -185,10 +185,11 @@ struct QueueWalk {
     private mutating func handle(_ event: QueueMachine.Event) {
         for effect in machine.handle(event) {
             switch effect {
-            case .send(let flight, let ids):
+            case .send(let flight, let ids, _):
                 check(ids)
                 work[flight] = .send(ids)
-            case .verify(let flight, let ids, _): work[flight] = .verify(ids)
+            case .resend(let flight, let ids): work[flight] = .send(ids)
+            case .lookUp(let flight, let ids, _): work[flight] = .verify(ids)
             case .commitDelivered(let flight, let ids):
                 for id in ids where items[id] != nil && applied[id] == nil {
                     faults.append("Q1: \(id) is delivered and the server has not seen it")

@@ -198,10 +198,22 @@ import Testing
         #expect(fresh.handle(.answered(flight: 1, .partly([]), jitter: 0)) == "note d1+d2, send d1, send d2")
     }
 
-    @Test func changesWithoutReturnedRowsAreSentOneByOne() {
+    @Test func deletesOfAWriteOnlyTableTravelOneByOne() {
         var rig = QueueRig()
-        rig.handle(.queued((1...2).map { queueItem("d\($0)", "\($0)", makes: false, batch: "delete") }))
-        #expect(rig.handle(.answered(flight: 1, .oneByOne, jitter: 0)) == "note d1+d2, send d1, send d2")
+        let deletes = (1...3).map { queueItem("d\($0)", "\($0)", makes: false, batch: "delete", isKeyed: true) }
+        rig.handle(.queued([deletes[0]]))
+        #expect(rig.handle(.answered(flight: 1, .forbidden(serverFault(403, "42501")), jitter: 0)) == "resend d1")
+        #expect(rig.handle(.answered(flight: 1, .delivered, jitter: 0)) == "deliver d1")
+        rig.handle(.committed(flight: 1))
+        #expect(rig.handle(.queued(Array(deletes[1...]))) == "send d2, send d3")
+    }
+
+    @Test func aSecondForbiddenResponseIsARejection() {
+        var rig = QueueRig()
+        rig.handle(.queued([queueItem("d1", "1", makes: false, isKeyed: true)]))
+        let failure = serverFault(403, "42501")
+        rig.handle(.answered(flight: 1, .forbidden(failure), jitter: 0))
+        #expect(rig.handle(.answered(flight: 1, .rejected(failure), jitter: 0)) == "refuse d1")
     }
 
     @Test func childrenOfOneParentShareARequestAndTheDeleteOfTheParentWaits() {

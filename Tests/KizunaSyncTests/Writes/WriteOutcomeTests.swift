@@ -36,7 +36,7 @@ import Testing
         case .tooLarge: "too large"
         case .duplicate: "duplicate"
         case .missingReference: "missing reference"
-        case .partly, .oneByOne: "never judged by a status"
+        case .partly, .forbidden, .lookUp: "never judged by a status"
         case .matchedNothing: "matched nothing"
         case .rejected: "rejected"
         }
