@@ -2,24 +2,25 @@ package import KizunaCore
 internal import KizunaPostgREST
 package import KizunaStore
 
-/// What a delivered write does to a cached list: the exact change where it is known, else the list is stale
-/// (docs/spec/writes.md, Effect of an accepted mutation). Pure.
+/// The effect of an accepted mutation on a cached query: the exact edit where it can be computed, otherwise the query
+/// becomes stale. See docs/spec/writes.md, Effect of an accepted mutation. Pure.
 package struct DeliveryEffect: Sendable {
-    /// What the server says became of the rows of a request.
+    /// The rows of a request after the server executed it.
     package enum Rows: Sendable {
-        /// Rows after the write, by key, as the server sent them back.
+        /// The rows after the mutation, by key, as the response contains them.
         case written([RowKey: RawJSON])
         case deleted([RowKey])
-        /// The server sent no rows, or rows without keys: nothing can be followed.
+        /// The response has no rows, or rows without keys.
         case unknown
     }
 
     private let rows: Rows
-    /// Former keys of written rows that have others now.
+    /// Previous keys of rows whose key the mutation changed.
     private let previous: [RowKey]
-    /// Keys a delete named without meeting their rows: a list that shows one of them may be right or not.
+    /// Keys of a delete for which the response has no row. A query that contains such a row may be out of date.
     private let notFound: [RowKey]
-    /// Keys of rows that were to be added and were not: a list without such a row may lack the one that was there before.
+    /// Keys of rows that an upsert ignored because the server has a row with this key. A query without that row may be
+    /// out of date.
     private let ignored: [RowKey]
 
     package init(_ rows: Rows, previous: [RowKey] = [], notFound: [RowKey] = [], ignored: [RowKey] = []) {
@@ -29,7 +30,7 @@ package struct DeliveryEffect: Sendable {
         self.ignored = ignored
     }
 
-    /// What the server said of rows, nil where there is none of that key any more.
+    /// The rows of the response by key; nil for a key that no row has any more.
     package var told: [RowKey: RawJSON?] {
         switch rows {
         case .written(let rows): rows.mapValues { $0 }.merging(previous.map { ($0, nil) }) { row, _ in row }
@@ -38,7 +39,7 @@ package struct DeliveryEffect: Sendable {
         }
     }
 
-    /// The keys whose present rows the edit has to be told.
+    /// The keys of the rows that `edit(of:present:)` needs.
     package var keys: [RowKey] {
         switch rows {
         case .written(let rows): Array(rows.keys) + previous + ignored
@@ -47,7 +48,7 @@ package struct DeliveryEffect: Sendable {
         }
     }
 
-    /// The change of one list, given those of its rows that carry one of `keys`.
+    /// Returns the edit of one cached query; `present` are the rows of the query whose key is one of `keys`.
     package func edit(of list: QueryShape, present: [RowKey: RawJSON]) -> CachedQueryEdit {
         var edit = CachedQueryEdit()
         guard list.carriesKeys || keys.isEmpty else {
@@ -61,7 +62,7 @@ package struct DeliveryEffect: Sendable {
             if list.hasOffset || !edit.removed.isEmpty && list.isLimited { edit.becomesStale = true }
         case .written(let rows):
             edit.removed = previous.filter { present[$0] != nil }
-            // The row is still in the list, and where cannot be told.
+            // A row with a new key may stay in the query; its position is unknown.
             if !edit.removed.isEmpty { edit.becomesStale = true }
             for key in rows.keys.sorted() {
                 guard let row = rows[key] else { continue }
@@ -87,7 +88,7 @@ package struct DeliveryEffect: Sendable {
             return
         }
         let known = list.unprojected(before)
-        let isDecidedAlike = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
+        let keepsDecidingColumns = list.decidingColumns.allSatisfy { known.member($0) == row.member($0) }
         switch list.matches(row) {
         case .yes: break
         case .no, .null:
@@ -95,23 +96,23 @@ package struct DeliveryEffect: Sendable {
             if list.isLimited { edit.becomesStale = true }
             return
         case .unknown:
-            if !isDecidedAlike { edit.becomesStale = true }
+            if !keepsDecidingColumns { edit.becomesStale = true }
         }
         guard list.isWhole(row) else {
-            // A column that a function computes did not come back: what it says now is not known.
+            // The response lacks a computed column, so its new value is unknown.
             edit.replaced.append(.init(key: key, json: list.merged(before, with: (try? row.objectMembers()) ?? [])))
             edit.becomesStale = true
             return
         }
         edit.replaced.append(.init(key: key, json: list.projected(row)))
-        // The row may have another place now.
+        // The position of the row may have changed.
         if !list.keepsPlace(known, row) { edit.becomesStale = true }
     }
 
     private func add(_ key: RowKey, _ row: RawJSON, to list: QueryShape, _ edit: inout CachedQueryEdit) {
         let truth = list.matches(row)
         guard truth.isMatched != false else { return }
-        // Where the row belongs is known only in an unordered, unlimited list that certainly admits it.
+        // The position of the row is known only if the query has no order and no limit and certainly matches the row.
         let isWhole = list.isWhole(row)
         if truth == .unknown || list.isOrdered || list.isLimited || !list.isFollowable || !isWhole {
             edit.becomesStale = true

@@ -1,15 +1,15 @@
 package import KizunaPostgREST
 package import KizunaStore
 
-/// The tables whose rows a request shows inside its own rows, as far as its select list tells.
+/// The tables whose rows a request embeds in its own rows, as far as the select list names them.
 ///
-/// A select list does not always tell: `author_id(*)` names a foreign key, and `tags(*)` may go through a table of
-/// pairs that is not named at all. So a table of which the configuration says nothing may always be one of them.
+/// A select list may leave a table out: `author_id(*)` names a foreign key, and `tags(*)` may use a join table that has no
+/// name in the request. So each table that the configuration does not declare counts as one that may be embedded.
 package struct EmbeddedTables: Sendable {
     private let own: TableID
     private var named: Set<TableID> = []
-    /// Whether a name may be that of a foreign key.
-    private var hasRiddle = false
+    /// Whether the select list has a name that may be a foreign key.
+    private var hasUnresolvedName = false
     private let tables: @Sendable (TableID) -> TableSchema
 
     package init(_ request: TableRequest, tables: @escaping @Sendable (TableID) -> TableSchema) {
@@ -20,7 +20,7 @@ package struct EmbeddedTables: Sendable {
 
     package var isEmpty: Bool { named.isEmpty }
 
-    /// Takes in the embeds of a list of columns; `parent` is the table they belong to, nil where that is not known.
+    /// Adds the embedded tables of a select list; `parent` is the table of the list, nil if it is unknown.
     private mutating func add(_ list: SelectList, of parent: TableID?) {
         for embed in list.embeds {
             let target = TableID(schema: own.schema, name: embed.target)
@@ -28,7 +28,7 @@ package struct EmbeddedTables: Sendable {
             if let referred = parent.flatMap({ tables($0).references[embed.target] }) {
                 table = referred
             } else if !tables(target).isDeclared {
-                hasRiddle = true
+                hasUnresolvedName = true
                 table = nil
             }
             named.insert(table ?? target)
@@ -37,18 +37,18 @@ package struct EmbeddedTables: Sendable {
         }
     }
 
-    /// Whether a write to a table may change what is embedded. Of the request's own table: whether it is embedded in
+    /// Whether a write to a table may change the embedded rows. For the request's own table: whether it is embedded in
     /// itself.
     package func mayShow(_ table: TableID) -> Bool {
         guard !isEmpty, table.schema == own.schema else { return false }
         if named.contains(table) { return true }
         guard table != own else { return false }
         let schema = tables(table)
-        return hasRiddle || !schema.isDeclared || joins(schema.references)
+        return hasUnresolvedName || !schema.isDeclared || isJoinTable(schema.references)
     }
 
-    /// Whether a table of these references stands between two tables of the request.
-    private func joins(_ references: [String: TableID]) -> Bool {
+    /// Whether a table with these foreign keys refers to two tables of the request.
+    private func isJoinTable(_ references: [String: TableID]) -> Bool {
         references.values.count { $0 == own || named.contains($0) } > 1
     }
 }

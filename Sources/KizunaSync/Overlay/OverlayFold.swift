@@ -2,30 +2,31 @@ package import KizunaCore
 internal import KizunaPostgREST
 package import KizunaStore
 
-/// The rows a live read shows: the cached rows with the queued writes laid over them, one write at a time.
+/// The rows of a live read: the cached rows with the queued mutations applied to them in queue order.
 ///
-/// The overlay of a queue is a left fold, so a new write costs what it changes and not the length of the list. When
-/// writes leave the queue, the rows they named are taken back to the cached ones and the writes that remain for them are
-/// laid over again; where that cannot be told row by row, all that remain are (docs/spec/reads.md, Overlay).
+/// The overlay is a left fold over the queue, so the cost of a new mutation depends on the rows it changes and not on the
+/// number of rows. When mutations leave the queue, the rows that they name are reset to the cached rows and the remaining
+/// mutations of these rows are applied again (`redo`). Where a single row cannot be reset, the whole overlay is rebuilt
+/// (`restart`, then `apply` for each mutation). See docs/spec/reads.md, Overlay.
 package struct OverlayFold: Sendable {
     /// One shown row.
     package struct Row: Sendable, Equatable {
         package var key: RowKey?
-        /// The row as shown, in the request's own columns.
+        /// The row in the columns of the request.
         package var json: RawJSON
-        /// All columns known of the row; what filters are judged on.
+        /// All known columns of the row under the names of the table; filters are evaluated on them.
         package var known: RawJSON
-        /// Whether a queued write made or changed this row.
+        /// Whether a queued mutation added or changed this row.
         package var isPending: Bool
-        /// The id of a refused write that names this row and waits for a decision.
+        /// The id of a rejected mutation that names this row.
         package var rejectedID: String?
     }
 
-    /// Where a row stands: among those that have a cached row under them, or behind, among those only writes made.
+    /// The position of a row: an index into `slots` if it has a cached row, an index into `added` if a mutation made it.
     private enum Place: Sendable {
         case based(Int)
         case added(Int)
-        /// Not shown any more.
+        /// The row is not shown.
         case gone
     }
 
@@ -33,45 +34,49 @@ package struct OverlayFold: Sendable {
     /// The cached rows.
     private var base: ShownRows
     private var baseIndex: [RowKey: Int] = [:]
-    /// Whether two cached rows have one key, so that a key does not tell a row.
+    /// Whether two cached rows have the same key, so that a key does not identify a row.
     private var hasDuplicateKeys = false
     private let hasBase: Bool
-    /// What other lists and refused writes say of the table's rows.
-    private var schema: Facts
+    /// The rows of other cached queries, as they are stored.
+    private var storedInOtherLists: [RowKey: RawJSON]
+    /// The ids of rejected mutations by the keys that they name.
+    private var rejected: [RowKey: String]
 
-    private struct Facts: Sendable {
-        var rowsInOtherLists: [RowKey: RawJSON]
-        var rejected: [RowKey: String]
-    }
+    // The overlay: the properties below are computed from those above and from the queue.
 
-    // The overlay: everything below is made anew from the above and the queue.
-
-    /// Row by row over `base`; removed ones are holes.
+    /// The rows of `base` with the changes of the queue, at the same positions; nil for a removed row.
     private var slots: ShownRows
-    /// Rows only writes made, in queue order.
+    /// Rows that mutations added, in queue order.
     private var added = ShownRows()
-    /// Places that differ from `baseIndex`.
+    /// The places of rows whose place differs from `baseIndex`.
     private var moved: [RowKey: Place] = [:]
-    /// Rows of the table that this list does not show, by key: from other lists and earlier queued inserts.
+    /// Rows of the table that this query does not show, by key: from other cached queries and from earlier mutations.
     private var rowsInOtherLists: [RowKey: RawJSON]
-    /// Keys of rows that a queued write changed; those it added or removed are in `moved`.
+    /// Keys of rows that a mutation changed; keys of added and removed rows are in `moved`.
     private var changed: Set<RowKey> = []
-    private var hasTouchedKeyless = false
-    private var admitted = false
-    /// Whether a queued write may have done something else to the rows shown than was laid over them.
+    private var hasChangedRowsWithoutKey = false
+    private var hasAddedRows = false
+    /// Whether the effect of a queued mutation on the shown rows may differ from the overlay.
     package private(set) var isInexact = false
 
-    /// Whether a queued write added, changed or removed a row shown.
-    package var hasPendingMutations: Bool { !moved.isEmpty || !changed.isEmpty || hasTouchedKeyless }
+    /// Whether a queued mutation added, changed or removed a shown row.
+    package var hasPendingMutations: Bool { !moved.isEmpty || !changed.isEmpty || hasChangedRowsWithoutKey }
 
-    /// Begins with the cached rows, nil where nothing is cached, and with full rows of the table known from other lists.
+    /// Creates an overlay without mutations.
+    ///
+    /// - Parameters:
+    ///   - shape: The shape of the query.
+    ///   - rows: The cached rows; nil if the query is not cached.
+    ///   - rowsInOtherLists: Rows of the table that other cached queries hold.
+    ///   - rejected: The ids of rejected mutations by the keys that they name.
     package init(
         shape: QueryShape, base rows: (some Sequence<StoredRow>)?, rowsInOtherLists: [RowKey: RawJSON] = [:],
         rejected: [RowKey: String] = [:]
     ) {
         self.shape = shape
         hasBase = rows != nil
-        schema = Facts(rowsInOtherLists: rowsInOtherLists, rejected: rejected)
+        storedInOtherLists = rowsInOtherLists
+        self.rejected = rejected
         self.rowsInOtherLists = rowsInOtherLists
         base = ShownRows()
         baseIndex.reserveCapacity(rows?.underestimatedCount ?? 0)
@@ -82,7 +87,7 @@ package struct OverlayFold: Sendable {
         restart()
     }
 
-    /// Begins with nothing known.
+    /// Creates an overlay of a query that is not cached.
     package init(shape: QueryShape) { self.init(shape: shape, base: [StoredRow]?.none) }
 
     private static func add(
@@ -94,49 +99,53 @@ package struct OverlayFold: Sendable {
         if index[key] == nil { index[key] = at } else { hasDuplicateKeys = true }
     }
 
-    /// Takes in rows of the table that other lists hold, as they are stored, nil for one that is no more; returns the keys of
-    /// those that are news. Writes of such a row that are laid over already know nothing of it: then start anew.
+    /// Stores changes of rows in other cached queries.
+    ///
+    /// - Parameter rows: The stored rows by key; nil for a row that no other query holds any more.
+    /// - Returns: The keys of the rows that changed. Mutations that name one of them must be applied again.
     package mutating func learn(_ rows: [RowKey: RawJSON?]) -> Set<RowKey> {
-        var news: Set<RowKey> = []
-        for (key, row) in rows where schema.rowsInOtherLists[key] != row {
-            schema.rowsInOtherLists[key] = row
+        var changed: Set<RowKey> = []
+        for (key, row) in rows where storedInOtherLists[key] != row {
+            storedInOtherLists[key] = row
             rowsInOtherLists[key] = row
-            news.insert(key)
+            changed.insert(key)
         }
-        return news
+        return changed
     }
 
-    /// The shown rows, nil while nothing is known.
+    /// The shown rows; nil if the query is not cached and no mutation added a row.
     package var rows: ShownRows? {
-        guard hasBase || admitted else { return nil }
+        guard hasBase || hasAddedRows else { return nil }
         return slots.followed(by: added)
     }
 
-    // MARK: - Starting anew
+    // MARK: - Rebuilding
 
-    /// Takes all queued writes off; `rejected` are the rows that refused writes name from now on.
+    /// Removes all mutations from the overlay.
+    ///
+    /// - Parameter rejected: The new ids of rejected mutations by key; nil keeps the present ones.
     package mutating func restart(rejected: [RowKey: String]? = nil) {
-        if let rejected { schema.rejected = rejected }
+        if let rejected { self.rejected = rejected }
         slots = base
         added = ShownRows()
         moved = [:]
-        rowsInOtherLists = schema.rowsInOtherLists
+        rowsInOtherLists = storedInOtherLists
         changed = []
-        hasTouchedKeyless = false
-        admitted = false
+        hasChangedRowsWithoutKey = false
+        hasAddedRows = false
         isInexact = false
-        guard !schema.rejected.isEmpty else { return }
+        guard !self.rejected.isEmpty else { return }
         if hasDuplicateKeys {
             for at in 0..<slots.end {
-                guard let key = slots[at]?.key, let id = schema.rejected[key] else { continue }
+                guard let key = slots[at]?.key, let id = self.rejected[key] else { continue }
                 slots[at]?.rejectedID = id
             }
         } else {
-            for (key, id) in schema.rejected { if let at = baseIndex[key] { slots[at]?.rejectedID = id } }
+            for (key, id) in self.rejected { if let at = baseIndex[key] { slots[at]?.rejectedID = id } }
         }
     }
 
-    /// Changes the cached rows. The overlay has to be redone for the keys of the edit, or started anew.
+    /// Changes the cached rows. Afterwards the overlay must be recomputed: with `redo` for the keys of the edit, or whole.
     package mutating func edit(_ edit: CachedQueryEdit) {
         guard hasBase else { return }
         for row in edit.replaced {
@@ -163,32 +172,36 @@ package struct OverlayFold: Sendable {
         return (0..<base.end).filter { base[$0]?.key == key }
     }
 
-    /// Takes the rows of these keys back to the cached ones, and lays the writes that remain for them over again. False
-    /// when that does not give what starting anew would; then start anew.
+    /// Resets the rows of these keys to the cached rows and applies their mutations again.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of the rows.
+    ///   - entries: All queued mutations that name one of the keys, in queue order.
+    /// - Returns: False if the result may differ from that of a rebuild; the caller must then rebuild the overlay.
     package mutating func redo(_ keys: Set<RowKey>, with entries: [QueuedMutation]) -> Bool {
-        guard hasBase, !hasDuplicateKeys, !hasTouchedKeyless, !isInexact else { return false }
+        guard hasBase, !hasDuplicateKeys, !hasChangedRowsWithoutKey, !isInexact else { return false }
         for key in keys {
             if case .added(let at)? = place(of: key) { added[at] = nil }
             moved[key] = nil
             changed.remove(key)
-            rowsInOtherLists[key] = schema.rowsInOtherLists[key]
+            rowsInOtherLists[key] = storedInOtherLists[key]
             guard let at = baseIndex[key] else { continue }
             slots[at] = base[at]
-            slots[at]?.rejectedID = schema.rejected[key]
+            slots[at]?.rejectedID = rejected[key]
         }
         if added.isEmpty { added = ShownRows() }
-        // A row that only writes made has its place by queue order, which is not known here.
+        // `added` is in queue order. The order of these mutations relative to the others is unknown here.
         let before = added.end
         for entry in entries { apply(entry) }
         return added.end == before
     }
 
-    // MARK: - Laying a write over
+    // MARK: - Applying a mutation
 
-    /// Lays one queued write over what is shown.
+    /// Applies one queued mutation to the shown rows.
     package mutating func apply(_ entry: QueuedMutation) {
         if !shape.carriesKeys, hasBase, !base.isEmpty, !entry.rowKeys.isEmpty {
-            // Whether the row is among those that were asked for without their keys, and which it is, cannot be told.
+            // The cached rows have no keys, so the row of the mutation cannot be found among them.
             if case .insert = entry.operation {} else { isInexact = true }
         }
         switch entry.operation {
@@ -202,8 +215,8 @@ package struct OverlayFold: Sendable {
         }
     }
 
-    /// Whether a write touches no rows but those whose keys it names.
-    package func isAboutItsKeys(_ entry: QueuedMutation) -> Bool {
+    /// Whether a mutation changes only the rows whose keys it names.
+    package func touchesOnlyItsKeys(_ entry: QueuedMutation) -> Bool {
         guard !entry.rowKeys.isEmpty, entry.keyChange(keyColumns: shape.keyColumns) == .none else { return false }
         if case .upsert(_, let onConflict, _) = entry.operation {
             return onConflict.isEmpty || onConflict == shape.keyColumns
@@ -222,8 +235,8 @@ package struct OverlayFold: Sendable {
             guard !ignoresDuplicates else { return }
             whole = known.merging(members(of: row))
         }
-        // A filter that cannot be judged does not hide a row made offline (docs/spec/reads.md, Filters on the device).
-        // A page that begins further down cannot know whether the row belongs to it.
+        // A filter without a definite result does not hide a new row (docs/spec/reads.md, Filters on the device).
+        // A page with an offset shows no new row: the row may belong to an earlier page.
         guard !shape.hasOffset, shape.matches(whole).isMatched != false else {
             if let key { rowsInOtherLists[key] = whole }
             return
@@ -279,15 +292,15 @@ package struct OverlayFold: Sendable {
             switch place {
             case .based(let at): slots[at] = newValue
             case .added(let at): added[at] = newValue
-            case .gone: preconditionFailure("ListFold: a row that is gone was changed")
+            case .gone: preconditionFailure("OverlayFold: a removed row cannot be changed")
             }
         }
     }
 
     private mutating func append(_ whole: RawJSON, key: RowKey?) {
         let at = added.append(Row(key: key, json: shape.projected(whole), known: whole, isPending: true))
-        if let key { moved[key] = .added(at) } else { hasTouchedKeyless = true }
-        admitted = true
+        if let key { moved[key] = .added(at) } else { hasChangedRowsWithoutKey = true }
+        hasAddedRows = true
     }
 
     private mutating func change(_ at: Place, by changes: [RawJSON.Member]) {
@@ -303,21 +316,22 @@ package struct OverlayFold: Sendable {
         }
         row.json = shape.showsAllColumns ? row.known : shape.merged(row.json, with: changes)
         row.isPending = true
-        if let key = row.key { changed.insert(key) } else { hasTouchedKeyless = true }
+        if let key = row.key { changed.insert(key) } else { hasChangedRowsWithoutKey = true }
         self[at] = row
         let truth = shape.matches(row.known)
         if truth.isMatched == false { remove(at) }
         if truth == .unknown, changes.contains(where: { shape.decidingColumns.contains($0.name) }) { isInexact = true }
     }
 
-    /// Whether no row of this key is known: the server will not have two, and which of them gives way cannot be told here.
+    /// Whether no known row has this key. If one has it, the overlay becomes inexact: the server stores only one row with
+    /// the key, and the device cannot predict which.
     private mutating func isFree(_ key: RowKey) -> Bool {
         guard place(of: key) != nil || rowsInOtherLists[key] != nil else { return true }
         isInexact = true
         return false
     }
 
-    /// The key of a row after a change, where the change names a column of it.
+    /// Returns the key of a row after a change; nil if the change has no key column.
     private func newKey(_ row: RawJSON, _ changes: [RawJSON.Member]) -> RowKey? {
         guard changes.contains(where: { shape.keyColumns.contains($0.name) }) else { return nil }
         return row.rowKey(columns: shape.keyColumns)
@@ -329,12 +343,12 @@ package struct OverlayFold: Sendable {
             moved[key] = .gone
             rowsInOtherLists[key] = row.known
         } else {
-            hasTouchedKeyless = true
+            hasChangedRowsWithoutKey = true
         }
         self[at] = nil
     }
 
-    /// Places of shown rows a write definitely touches. One that it may touch besides shows what it may not have any more.
+    /// Returns the places of the shown rows that certainly match. A row that only may match makes the overlay inexact.
     private mutating func matches(_ condition: Condition) -> [Place] {
         let places =
             condition.keys.isEmpty
@@ -352,7 +366,7 @@ package struct OverlayFold: Sendable {
         return found
     }
 
-    /// The key of the shown row an upsert meets by columns other than the primary key.
+    /// Returns the key of the shown row that conflicts with an upsert in columns other than the primary key.
     private func match(_ row: RawJSON, _ columns: [String]) -> RowKey? {
         let wanted = columns.map { row.member($0)?.scalarText }
         guard !wanted.contains(nil) else { return nil }
@@ -364,22 +378,22 @@ package struct OverlayFold: Sendable {
     private func members(of row: RawJSON) -> [RawJSON.Member] { (try? row.objectMembers()) ?? [] }
 }
 
-/// What a write asks of the rows it touches.
+/// The condition of an update or a delete on the rows it changes.
 private struct Condition {
     let keys: [RowKey]
-    /// Nil where the keys alone tell.
+    /// Nil if the keys alone decide.
     private let filter: CompiledFilter?
 
     init(_ filters: [QueuedMutation.Filter], keys: [RowKey], _ shape: QueryShape) {
         self.keys = keys
         let expression = FilterExpression(filters: filters.items)
-        let isAboutKeys = expression.columns.isSubset(of: shape.keyColumns) && !expression.readsUnknownColumns
-        filter = !keys.isEmpty && isAboutKeys ? nil : expression.compiled(for: shape.types)
+        let readsOnlyKeys = expression.columns.isSubset(of: shape.keyColumns) && !expression.readsUnknownColumns
+        filter = !keys.isEmpty && readsOnlyKeys ? nil : expression.compiled(for: shape.types)
     }
 
-    /// Whether the write definitely touches a row; for one that names keys, a row that carries one of them.
+    /// Whether a row certainly matches. If the condition has keys, the row must have one of them.
     func holds(for row: RawJSON) -> Bool { truth(for: row) == .yes }
 
-    /// Whether the write touches a row, as far as that can be told here.
+    /// Whether a row matches; unknown if the device cannot evaluate the filter.
     func truth(for row: RawJSON) -> Truth { filter?.evaluate(RowView(row)) ?? .yes }
 }

@@ -1,16 +1,16 @@
 package import KizunaCore
 package import KizunaStore
 
-/// The queued writes of one table in queue order, found by id and by the keys they name.
+/// The queued mutations of one table in queue order, with an index by id and by the keys they name.
 ///
-/// Adding one costs no look-up: where a write stands is noted when one is next looked for.
+/// `append` does not update the index, so that it stays cheap; the next look-up does.
 package struct PendingWrites: Sendable {
-    /// Those that left are holes, so that places stay valid.
+    /// Nil in the place of a removed mutation, so that the index stays valid.
     private var entries: [QueuedMutation?] = []
-    /// How many of `entries` are there.
+    /// The number of entries that are not nil.
     private var count = 0
-    /// How many places at the beginning are noted below.
-    private var recordedPlaces = 0
+    /// The number of places, from the beginning, that the index contains.
+    private var indexedCount = 0
     private var places: [String: Int] = [:]
     private var byKey: [RowKey: [Int]] = [:]
 
@@ -22,7 +22,7 @@ package struct PendingWrites: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// All in order.
+    /// All mutations in queue order.
     package var all: [QueuedMutation] { entries.compactMap { $0 } }
 
     package mutating func append(_ entry: QueuedMutation) {
@@ -30,46 +30,48 @@ package struct PendingWrites: Sendable {
         count += 1
     }
 
-    /// Takes a write out; nil when it is not there.
+    /// Removes and returns a mutation; nil if there is none with this id.
     @discardableResult
     package mutating func remove(_ id: String) -> QueuedMutation? {
-        recordPlaces()
+        updateIndex()
         guard let at = places.removeValue(forKey: id), let entry = entries[at] else { return nil }
         entries[at] = nil
         count -= 1
-        forget(entry, at)
+        removeFromIndex(entry, at)
         if entries.count > 2 * count + 64 { self = PendingWrites(all) }
         return entry
     }
 
-    /// Puts another write in the place of the one of the same id; false when there is none.
+    /// Replaces the mutation with the same id.
+    ///
+    /// - Returns: False if there is none.
     package mutating func replace(_ entry: QueuedMutation) -> Bool {
-        recordPlaces()
+        updateIndex()
         guard let at = places[entry.id], let previous = entries[at] else { return false }
-        forget(previous, at)
+        removeFromIndex(previous, at)
         entries[at] = entry
         for key in entry.rowKeys { byKey[key] = ((byKey[key] ?? []) + [at]).sorted() }
         return true
     }
 
-    /// Those that name one of these keys, in order.
+    /// Returns the mutations that name one of these keys, in queue order.
     package mutating func naming(_ keys: Set<RowKey>) -> [QueuedMutation] {
-        recordPlaces()
+        updateIndex()
         var found: Set<Int> = []
         for key in keys { found.formUnion(byKey[key] ?? []) }
         return found.sorted().compactMap { entries[$0] }
     }
 
-    private mutating func recordPlaces() {
-        for at in recordedPlaces..<entries.count {
+    private mutating func updateIndex() {
+        for at in indexedCount..<entries.count {
             guard let entry = entries[at] else { continue }
             places[entry.id] = at
             for key in entry.rowKeys { byKey[key, default: []].append(at) }
         }
-        recordedPlaces = entries.count
+        indexedCount = entries.count
     }
 
-    private mutating func forget(_ entry: QueuedMutation, _ at: Int) {
+    private mutating func removeFromIndex(_ entry: QueuedMutation, _ at: Int) {
         for key in entry.rowKeys {
             byKey[key]?.removeAll { $0 == at }
             if byKey[key]?.isEmpty ?? false { byKey[key] = nil }

@@ -2,21 +2,21 @@ package import KizunaCore
 package import KizunaPostgREST
 package import KizunaStore
 
-/// What a list needs to know of its request and its table to lay writes over its rows; made once per list.
+/// The parts of a request and its table that decide how a mutation changes the rows of the request.
 package struct QueryShape: Sendable {
     package let request: TableRequest
     package let table: TableID
     package let types: TableTypes
     package let keyColumns: [String]
-    /// Whether the rows show the primary key under its own name, so that a write's row can be found among them.
+    /// Whether the rows contain the primary key under its own name, so that the row of a mutation can be found.
     package let carriesKeys: Bool
     private let filter: CompiledFilter
     private let columns: SelectedColumns
-    /// The columns the request names, besides all those of the table.
+    /// The columns that the select list names, besides `*`.
     private let namedColumns: Set<String>
-    /// The order's columns, nil where a term is no plain column; then no row's place can be followed.
+    /// The columns of the order; nil if a term is not a plain column, so that no position can be computed.
     private let orderColumns: [String]?
-    /// Columns the request's filters and order read.
+    /// The columns that the filters and the order read.
     package let decidingColumns: Set<String>
     package let isOrdered: Bool
     package let isLimited: Bool
@@ -41,35 +41,34 @@ package struct QueryShape: Sendable {
         isLimited = request.limit != nil || hasOffset
     }
 
-    /// Whether the request admits a whole row of the table.
+    /// Whether a row with all columns of the table matches the filters.
     package func matches(_ row: RawJSON) -> Truth {
         filter.evaluate(RowView(row))
     }
 
-    /// Whether a change leaves the row's place in the order as it is.
+    /// Whether the position of a row in the order stays the same.
     package func keepsPlace(_ before: RawJSON, _ after: RawJSON) -> Bool {
         orderColumns?.allSatisfy { before.member($0) == after.member($0) } ?? false
     }
 
-    /// Whether rows are answered as they are, so that an answered row and the table's row are the same text.
+    /// Whether the select list is `*`, so that a row of the response is the row of the table.
     package var showsAllColumns: Bool {
         if case .all = columns { true } else { false }
     }
 
-    /// Whether a row of the answer can be made from the table's own columns.
+    /// Whether a row of the response can be computed from the columns of the table.
     package var isFollowable: Bool {
         if case .notFollowable = columns { false } else { true }
     }
 
-    /// Whether a row of the table carries every column the request names. One that a function computes comes with a read
-    /// that asks for it, and not with the answer to a write.
+    /// Whether a row contains each column that the select list names. The response to a write lacks computed columns.
     package func isWhole(_ row: RawJSON) -> Bool {
         guard !namedColumns.isEmpty else { return true }
         return namedColumns.isSubset(of: ((try? row.objectMembers()) ?? []).map(\.name))
     }
 
-    /// A whole row as the request would answer it; a column the row does not carry becomes null, so that optional
-    /// properties decode (docs/spec/reads.md, Columns and limits of queued rows).
+    /// Returns a row of the table in the columns of the request. A missing column becomes null, so that optional properties
+    /// decode (docs/spec/reads.md, Columns and limits of queued rows).
     package func projected(_ row: RawJSON) -> RawJSON {
         guard case .list(let list) = columns, let members = try? row.objectMembers() else { return row }
         return RawJSON(
@@ -78,7 +77,7 @@ package struct QueryShape: Sendable {
             })
     }
 
-    /// An answered row under the table's own column names; columns that cannot be told are left out.
+    /// Returns a row of the response under the column names of the table, without the columns that cannot be mapped back.
     package func unprojected(_ row: RawJSON) -> RawJSON {
         switch columns {
         case .all: return row
@@ -96,7 +95,7 @@ package struct QueryShape: Sendable {
         }
     }
 
-    /// An answered row with changes of the table's columns laid over it.
+    /// Returns a row of the response with changes of the table's columns applied to it.
     package func merged(_ row: RawJSON, with changes: [RawJSON.Member]) -> RawJSON {
         switch columns {
         case .all: return row.merging(changes)
@@ -108,7 +107,7 @@ package struct QueryShape: Sendable {
                     }
                 })
         case .notFollowable:
-            // Plain columns of such a list still carry the table's names; paths, casts and embeds are left as they are.
+            // Plain columns have the names of the table; JSON paths, casts and embedded rows stay as they are.
             let present = Set(((try? row.objectMembers()) ?? []).map(\.name))
             return row.merging(changes.filter { present.contains($0.name) })
         }

@@ -1,25 +1,25 @@
-/// The rows of a list in order, in chunks, so that a changed copy shares what did not change: copying and comparing
-/// cost as much as differs, not as much as there is.
+/// The rows of a query in order, stored in chunks. A changed copy shares its unchanged chunks with the original, so the
+/// cost of a copy and of a comparison depends on the difference and not on the number of rows.
 ///
-/// A row keeps its position for life; a removed one leaves a hole. Iteration skips the holes.
+/// A row keeps its position; a removed row leaves nil there. Iteration skips nil.
 package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiteral {
     package typealias Element = OverlayFold.Row
 
-    /// Small enough to copy at each change, large enough that a long list has few.
+    /// A change copies one chunk; an array of 100,000 rows has about 800.
     static let chunkSize = 128
 
-    /// A stretch of the list.
+    /// Consecutive positions.
     struct Chunk: Sendable {
         fileprivate(set) var rows: [OverlayFold.Row?] = []
-        /// Rows that are there.
+        /// The number of rows that are not nil.
         fileprivate(set) var count = 0
     }
 
-    /// All but the last are full.
+    /// All chunks but the last have `chunkSize` positions.
     private(set) var chunks: [Chunk] = []
-    /// Positions handed out so far, holes included.
+    /// The next position; removed rows keep theirs.
     private(set) var end = 0
-    /// Rows that are there.
+    /// The number of rows that are not nil.
     package private(set) var count = 0
 
     package init() {}
@@ -59,7 +59,7 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
         return end - 1
     }
 
-    /// These rows and then others. The positions of the second part are lost; the result is for showing.
+    /// Returns these rows and then others. The positions of the others change, so the result is only for reading.
     func followed(by others: ShownRows) -> ShownRows {
         guard !others.isEmpty else { return self }
         var both = self
@@ -96,14 +96,14 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
 
     package var chunkCount: Int { chunks.count }
 
-    /// Lists are equal when they show the same rows in the same order, wherever their holes are.
+    /// Compares the rows in order, whatever their positions are.
     package static func == (lhs: ShownRows, rhs: ShownRows) -> Bool {
         guard lhs.count == rhs.count else { return false }
         let (front, back) = lhs.chunksShared(with: rhs)
         return lhs.rows(from: front, butLast: back) == rhs.rows(from: front, butLast: back)
     }
 
-    /// How many chunks at the beginning and at the end are the very same in another list.
+    /// Returns how many chunks at the beginning and at the end have the same storage in both values.
     package func chunksShared(with other: ShownRows) -> (front: Int, back: Int) {
         let (mine, others) = (chunks, other.chunks)
         let most = Swift.min(mine.count, others.count)
@@ -116,18 +116,18 @@ package struct ShownRows: Sendable, Equatable, Sequence, ExpressibleByArrayLiter
         return (front, back)
     }
 
-    /// Whether two chunks are one piece of memory.
+    /// Whether two chunks have the same storage.
     private static func areSame(_ one: Chunk, _ other: Chunk) -> Bool {
         one.rows.withUnsafeBufferPointer { one in
             other.rows.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress && one.count == $0.count }
         }
     }
 
-    /// The rows of all chunks but so many at the beginning and at the end.
+    /// Returns the rows without those of the first `first` and of the last `last` chunks.
     func rows(from first: Int, butLast last: Int) -> [OverlayFold.Row] {
         chunks[first..<(chunks.count - last)].flatMap { $0.rows.compactMap { $0 } }
     }
 
-    /// How many rows are in so many chunks at the beginning.
+    /// Returns the number of rows in the first `first` chunks.
     func count(ofFirst first: Int) -> Int { chunks[..<first].reduce(0) { $0 + $1.count } }
 }

@@ -180,7 +180,7 @@ package struct LiveReadMachine: Sendable {
         }
         for entry in change.rewritten where pending.replace(entry) {
             isWide = true
-            if !fold.isAboutItsKeys(entry) { unkeyed.insert(entry.id) }
+            if !fold.touchesOnlyItsKeys(entry) { unkeyed.insert(entry.id) }
         }
         isWide = followRejections(change) || isWide
         switch renewal {
@@ -192,7 +192,7 @@ package struct LiveReadMachine: Sendable {
 
     private mutating func queue(_ entry: QueuedMutation) {
         pending.append(entry)
-        if !fold.isAboutItsKeys(entry) { unkeyed.insert(entry.id) }
+        if !fold.touchesOnlyItsKeys(entry) { unkeyed.insert(entry.id) }
     }
 
     /// Takes in those of the rows that were known before or that a write which waits, or has just been queued, may change;
