@@ -1,6 +1,6 @@
 public import Observation
 
-/// The health of a sync loop for a user interface: observable, on the main actor.
+/// The health of a scheduler as an observable object on the main actor, for a user interface.
 ///
 /// ```swift
 /// let model = SyncHealth(syncScheduler)
@@ -8,12 +8,13 @@ public import Observation
 /// Text(model.health.phase == .offline ? "Offline" : "Up to date")
 /// ```
 ///
-/// It shows the newest health; in-between ones may be left out. It observes until it is let go of.
+/// `health` is the newest value; intermediate values may be skipped. The object observes the scheduler until it is
+/// deallocated.
 ///
 /// See docs/spec/scheduling.md, Health.
 @MainActor @Observable
 public final class SyncHealth {
-    /// How the loop stands.
+    /// The newest health of the scheduler.
     public private(set) var health: KizunaSyncHealth
     @ObservationIgnored private let unsubscribe: @Sendable () -> Void
 

@@ -1,7 +1,7 @@
 internal import KizunaCore
 internal import Synchronization
 
-/// The port to what is known of the network path.
+/// A monitor of the network path.
 ///
 /// See docs/spec/scheduling.md, Network status.
 public protocol KizunaSyncPathMonitor: AnyObject, Sendable {
@@ -11,7 +11,7 @@ public protocol KizunaSyncPathMonitor: AnyObject, Sendable {
     func cancel()
 }
 
-/// Holds what is known of the network and tells one listener of each change.
+/// Holds the network state and notifies one listener of each change.
 package final class Connectivity: Sendable {
     private struct State {
         var network = NetworkState()
@@ -39,12 +39,12 @@ package final class Connectivity: Sendable {
     }
 
     private func change(_ edit: (inout NetworkState) -> Void) {
-        let isNews = state.withLock { state in
+        let hasChanged = state.withLock { state in
             let before = state.network
             edit(&state.network)
             return before != state.network
         }
-        guard isNews else { return }
+        guard hasChanged else { return }
         notifier.tell {
             let (network, listener) = state.withLock { ($0.network, $0.listener) }
             listener?(network)

@@ -1,8 +1,8 @@
-/// What a request is sent with.
+/// The token of a request, or the reason why it has none.
 package enum Credentials: Sendable, Equatable {
-    /// The session has not settled, or there is no token of the owner: nothing is sent.
+    /// The session is not settled, or the owner has no token. No request is sent.
     case unsettled
-    /// Nobody is signed in: the publishable key alone.
+    /// Nobody is signed in. Requests have the publishable key alone.
     case anonymous
     case token(String)
 

@@ -1,8 +1,9 @@
 package import KizunaCore
 package import KizunaPostgREST
 
-/// Makes the requests of this package and turns what comes back into rows or errors. Adds the headers that hold the
-/// key and the token at the moment of sending; nothing keeps them.
+/// Sends reads and writes of one project through the transport.
+///
+/// Adds the headers with the key and the token when it sends a request, so that no stored request contains them.
 package struct Gateway: Sendable {
     /// The project's URL without a trailing slash.
     package let base: String
@@ -10,7 +11,7 @@ package struct Gateway: Sendable {
     package let transport: any WireTransport
     package let environment: SyncEnvironment
     package let timeout: Duration
-    /// The waits before a read is repeated whose server said that it is busy.
+    /// The waits before the repeats of a read that the server responded to with 503 or 520.
     package var busyWaits = RetrySchedule.busyServer
 
     package init(
@@ -24,18 +25,19 @@ package struct Gateway: Sendable {
         self.timeout = timeout
     }
 
-    /// Why a read brought no answer that can be used.
+    /// The error of a read without a usable response.
     package struct ReadFailure: Error, Sendable {
         package let error: SyncError
-        /// The token the server did not accept.
+        /// The token that the server rejected with 401.
         package var rejectedToken: String?
     }
 
-    /// Sends a read. A 503 or 520 is repeated after 1, 2 and 4 s; a transport failure is not, so that a dead network is
-    /// seen at once (docs/spec/reads.md, Retry schedule).
+    /// Sends a read. After a 503 or 520 it repeats the read, after 1, 2 and 4 s. It does not repeat a read after a transport
+    /// failure, so that the caller sees a lost network at once. See docs/spec/reads.md, Retry schedule.
     ///
-    /// Without credentials nothing is sent: an answer to nobody must not pass for a user's. `isWanted` is asked before a
-    /// repeat, since the owner may have changed meanwhile.
+    /// Throws `ReadFailure`, and `CancellationError` when the task is cancelled during a wait. Unsettled credentials are a
+    /// failure, so that a response for nobody is never stored as a user's. `isWanted` is called before each repeat, because
+    /// the owner may have changed during the wait.
     package func read(
         _ request: TableRequest, as credentials: Credentials,
         while isWanted: @Sendable () -> Bool = { true }
@@ -62,18 +64,19 @@ package struct Gateway: Sendable {
         }
     }
 
-    /// How long to wait before a busy server is asked again; nil where the answer stands. One that asks for a longer time than
-    /// such a repeat is ever put off is left alone by whoever asked.
+    /// Returns the wait before the next repeat; nil if the response is final. A `Retry-After` above `longestBusyWait` makes the
+    /// response final: the caller waits that long.
     private func busyWait(_ response: WireResponse, _ repeats: Int) -> Duration? {
         guard response.status == 503 || response.status == 520, repeats < busyWaits.count else { return nil }
         let asked = RetryAfter.duration(response.headers) ?? .zero
         return asked > Self.longestBusyWait ? nil : max(asked, busyWaits[repeats])
     }
 
-    /// The SDK's own cap on such a wait.
+    /// The same limit as in supabase-swift.
     private static let longestBusyWait = Duration.seconds(30)
 
-    /// Sends a write, if it leaves before that moment of the machine's clock, and returns whatever answer came; only the lack of an answer is thrown, as `WireFailure`.
+    /// Sends a write and returns the response, whatever its status is. After the moment `leavesBefore` of the machine's clock
+    /// the write is not sent any more. Throws `WireFailure` if there is no response.
     package func write(
         _ request: WireRequest, as credentials: Credentials, before leavesBefore: Duration? = nil
     ) async throws -> WireResponse {
@@ -117,7 +120,7 @@ package struct Gateway: Sendable {
         let server = ServerFailure(status: response.status, body: response.body)
         var failure = ReadFailure(
             error: SyncError(
-                .server, "The server answered the read with an error.", table: table, server: server,
+                .server, "The server responded to the read with an error.", table: table, server: server,
                 retryAfter: RetryAfter.duration(response.headers)))
         if response.status == 401, case .token(let token) = credentials { failure.rejectedToken = token }
         return failure
@@ -125,12 +128,12 @@ package struct Gateway: Sendable {
 }
 
 extension Gateway: CustomReflectable {
-    /// Empty: whatever holds a gateway can be dumped without the key, or a password in the URL.
+    /// Empty, so that a dump of a value that holds a gateway contains no key and no password of the URL.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SyncError {
-    /// The lack of an answer as this package's error.
+    /// Creates the error for a request without a response.
     package init(_ failure: WireFailure, table: String?) {
         switch failure.kind {
         case .notSent, .outcomeUnknown:
@@ -139,14 +142,16 @@ extension SyncError {
                 underlying: failure)
         case .unusable:
             self.init(
-                .connectivity, "The request has no usable answer as it is (\(failure.reason)).", table: table,
+                .connectivity, "The request cannot get a usable response (\(failure.reason)).", table: table,
                 underlying: failure)
         }
     }
 }
 
 extension SyncEnvironment {
-    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    /// Waits for a duration.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled during the wait.
     package func sleep(_ delay: Duration) async throws {
         let gate = AsyncGate()
         let ticket = clock.schedule(after: delay) { gate.open() }

@@ -1,8 +1,8 @@
-/// What is known of the network.
+/// Whether the network can be used.
 package struct NetworkState: Sendable, Equatable {
-    /// False while `disableNetwork()` is in force.
+    /// False from `disableNetwork()` until `enableNetwork()`.
     package var isEnabled = true
-    /// What the path monitor believes; true where there is none.
+    /// The last report of the path monitor; true without a monitor.
     package var isPathUp = true
 
     package init(isEnabled: Bool = true, isPathUp: Bool = true) {

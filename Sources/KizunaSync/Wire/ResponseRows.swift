@@ -1,36 +1,39 @@
 package import KizunaCore
 package import KizunaPostgREST
 
-/// A server answer to a read, checked and cut into rows.
+/// The response to a read, validated and split into rows.
 package struct ResponseRows: Sendable {
     package let body: [UInt8]
     package let rows: [JSONArraySplitter.CutRow]
-    /// How many rows match, where the server counted them.
+    /// The number of rows that match the request; nil if the server did not count them.
     package let total: Int?
-    /// Whether the answer is proved to hold every row the request asked for.
+    /// Whether the response is proved to contain all rows of the request.
     package let isComplete: Bool
 
-    /// Cuts an answer; what is no JSON array of objects is an error that leaves everything stored as it was.
+    /// Splits a response into rows.
+    ///
+    /// - Throws: `SyncError` if the body is not a JSON array of objects.
     package init(_ response: WireResponse, to request: TableRequest, keyColumns: [String]) throws(SyncError) {
         do {
             rows = try JSONArraySplitter(keyColumns: keyColumns).rows(of: response.body)
         } catch {
             throw SyncError(
-                .malformedResponse, Self.sentence(error, response), table: request.table, underlying: error)
+                .malformedResponse, Self.message(error, response), table: request.table, underlying: error)
         }
         body = response.body
         total = Self.total(response)
         isComplete = Self.isProvedComplete(rows.count, total, request)
     }
 
-    /// Joins the rows of several answers.
+    /// Joins the rows of several responses.
     package init(joined: [RawJSON], isComplete: Bool, table: String, keyColumns: [String]) throws(SyncError) {
         body = RawJSON(elements: joined).bytes
         do {
             rows = try JSONArraySplitter(keyColumns: keyColumns).rows(of: body)
         } catch {
             throw SyncError(
-                .malformedResponse, "The pages of the answer do not make a list.", table: table, underlying: error)
+                .malformedResponse, "The pages of the response do not make a JSON array of rows.", table: table,
+                underlying: error)
         }
         total = nil
         self.isComplete = isComplete
@@ -41,27 +44,27 @@ package struct ResponseRows: Sendable {
         rows.map { RawJSON(unchecked: Array(body[$0.range])) }
     }
 
-    private static func sentence(_ fault: JSONFault, _ response: WireResponse) -> String {
+    private static func message(_ fault: JSONFault, _ response: WireResponse) -> String {
         if response.headers["content-type"]?.contains("html") == true {
             return
-                "The answer is an HTML page, so something between the app and the server answered; it was not stored."
+                "The response is an HTML page, probably of a proxy; it was not stored."
         }
         switch fault {
-        case .truncated: return "The answer ends in the middle; it was not stored."
-        case .tooDeep: return "The answer is nested too deeply; it was not stored."
-        case .notText: return "The answer is not in UTF-8; it was not stored."
-        case .unexpected, .wrongKind: return "The answer is not a JSON array of rows; it was not stored."
+        case .truncated: return "The response is truncated; it was not stored."
+        case .tooDeep: return "The response is nested too deeply; it was not stored."
+        case .notText: return "The response is not in UTF-8; it was not stored."
+        case .unexpected, .wrongKind: return "The response is not a JSON array of rows; it was not stored."
         }
     }
 
-    /// The number behind the slash of `Content-Range: 0-99/250`.
+    /// Returns the number after the slash of `Content-Range: 0-99/250`.
     package static func total(_ response: WireResponse) -> Int? {
         guard let range = response.headers["content-range"], let slash = range.lastIndex(of: "/") else { return nil }
         return Int(range[range.index(after: slash)...])
     }
 
-    /// An answer without a count proves that it is whole only when it reached the request's own limit or is empty: the
-    /// project's cap on rows cuts an answer silently.
+    /// Without a count, only a response that is empty or reaches the request's own limit is proved complete: a row limit of
+    /// the project shortens a response without notice.
     static func isProvedComplete(_ received: Int, _ total: Int?, _ request: TableRequest) -> Bool {
         if let limit = request.limit, received >= limit { return true }
         if let total { return (request.offset ?? 0) + received >= total }

@@ -2,21 +2,21 @@ internal import Foundation
 
 /// The `Retry-After` header.
 package enum RetryAfter {
-    /// The longest time a server is left alone because it asks for it.
+    /// The longest wait that a header can cause.
     private static let longest = Duration.seconds(600)
 
-    package static func bounded(_ asked: Duration) -> Duration { min(asked, longest) }
+    package static func bounded(_ wait: Duration) -> Duration { min(wait, longest) }
 
-    /// How long the server wants to be left alone. A date counts from the answer's own `Date`, since the device's clock may
-    /// be wrong; nil where there is none.
+    /// Returns the wait of the header; nil if there is none. A date is relative to the `Date` of the same response, because
+    /// the device's clock may be wrong.
     package static func duration(_ headers: [String: String]) -> Duration? {
         guard let value = headers["retry-after"] else { return nil }
         if let seconds = Int(value) { return seconds >= 0 ? .seconds(seconds) : nil }
-        guard let until = date(value), let answered = headers["date"].flatMap(date) else { return nil }
-        return .seconds(max(0, Int(until.timeIntervalSince(answered))))
+        guard let until = date(value), let sent = headers["date"].flatMap(date) else { return nil }
+        return .seconds(max(0, Int(until.timeIntervalSince(sent))))
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers write.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that servers send.
     private static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension URL {
-    /// The URL's text, to which a path that begins with a slash can be added.
+    /// The text of the URL without trailing slashes, so that a path can be appended.
     package var textWithoutTrailingSlash: String {
         var text = absoluteString
         while text.hasSuffix("/") { text.removeLast() }
