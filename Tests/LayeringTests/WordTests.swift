@@ -5,6 +5,7 @@ import Testing
     /// Beginnings of the paths that are checked: the pages, and sources whose comments have been rewritten.
     private static let checked = [
         "docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Sources/KizunaPostgREST/",
+        "Sources/KizunaSync/Overlay/", "Sources/KizunaSync/Wire/", "Sources/KizunaSync/Observation/",
     ]
 
     @Test func noPageHasAWordThatIsNotUsed() throws {
