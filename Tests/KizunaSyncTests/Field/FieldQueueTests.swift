@@ -5,23 +5,23 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// What went wrong with other libraries' queues, by the numbers of docs/field-failures.md.
+/// Queue failures of other libraries, by the row numbers of docs/field-failures.md.
 @Suite struct FieldQueueTests {
     private static let down = SimulatedRejection(503, code: "PGRST001", message: "no connection to the database")
 
-    /// The virtual seconds at which writes were tried.
-    private static func tries(_ world: WriteWorld) -> [Double] {
+    /// The virtual seconds at which POST requests were sent.
+    private static func postTimes(_ world: WriteWorld) -> [Double] {
         world.network.sent.filter { $0.request.method == "POST" }.map { $0.sentAt.seconds }
     }
 
-    @Test func row09EveryFailureBooksItsOwnNextAttempt() throws {
+    @Test func row09EachFailureSchedulesItsOwnNextAttempt() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.serve { _ in .fail(WireFailure(.notSent, "no connection")) }
             let client = try await world.client()
             _ = try await client.from("items").insert(NewItem(title: "waits"))
             await simulation.advance(by: .seconds(100))
-            let waits = zip(Self.tries(world).dropFirst(), Self.tries(world)).map { $0 - $1 }
+            let waits = zip(Self.postTimes(world).dropFirst(), Self.postTimes(world)).map { $0 - $1 }
             let scheduled = [0.3, 0.9, 2.4, 5, 15, 60]
             #expect(waits.count >= 5)
             for (wait, most) in zip(waits, scheduled) { #expect(wait > 0 && wait <= most + 0.001, "\(waits)") }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func row10APoisonedWriteLeavesTheLaneAndTheOthersSurviveARestart() throws {
+    @Test func row10ARejectedWriteLeavesTheQueueAndTheOthersSurviveARestart() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func row13TenStartsOfflineLeaveTheQueueAsItWas() throws {
+    @Test func row13TenOfflineStartsDoNotChangeTheQueue() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func row16NoNumberOfFailuresDropsAWrite() throws {
+    @Test func row16NoNumberOfFailuresDeletesAWrite() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func row17SyncAsTheFirstCallSendsWhatAnEarlierProcessLeft() throws {
+    @Test func row17SyncAsTheFirstCallSendsTheQueueOfAnEarlierProcess() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = WriteWorld(simulation)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func row20NoTransientResponseShortensTheQueue() throws {
+    @Test func row20NoTransientFailureRemovesAWriteFromTheQueue() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             let client = try await world.client()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func row22ALongQueueGoesInFewRequestsWithinWhatTheServerTakes() throws {
+    @Test func row22ALongQueueIsSentInFewRequestsWithinTheServersLimits() throws {
         try Simulation.run { simulation in
             let world = WriteWorld(simulation)
             world.network.isOnline = false
@@ -174,14 +174,14 @@ import Testing
                 return .respond(server.respond(to: request))
             }
             world.network.isOnline = true
-            let before = Self.tries(world).count
+            let before = Self.postTimes(world).count
             await simulation.advance(by: .seconds(120))
             let depth = try await client.outboxDepth()
             #expect(depth == 0)
             #expect(world.titles.count == 4_000)
             #expect(Set(world.titles).count == 4_000)
-            // Four went out at once before the first answer came; then each is half as large.
-            #expect(Self.tries(world).count - before <= 4 + 18)
+            // Four requests are sent before the first response; after each 413 a request has half the rows.
+            #expect(Self.postTimes(world).count - before <= 4 + 18)
         }
     }
 }

@@ -3,16 +3,16 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// What went wrong with other libraries' reads, by the numbers of docs/field-failures.md.
+/// Read failures of other libraries, by the row numbers of docs/field-failures.md.
 @Suite struct FieldReadTests {
-    @Test func row27AnAnswerOfTheOldValueIsNeverShownOverAQueuedWrite() throws {
+    @Test func row27AResponseWithTheOldValueNeverHidesAQueuedWrite() throws {
         try ReadScene.run { scene in
             let watch = scene.watch(scene.tasks())
             await scene.simulation.advance(by: .seconds(1))
             scene.transport.isOnline = false
             try await scene.client.from("tasks").update(["title": "new"]).eq("id", value: "a").execute()
             await scene.simulation.settle()
-            // The refetch is answered before the write gets through.
+            // The response to the refetch comes before the response to the write.
             scene.transport.isOnline = true
             scene.server.latency = .milliseconds(10)
             let server = scene.server
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func row30ACachedAnswerComesAtOnceWhereAllPacketsAreLost() throws {
+    @Test func row30CachedRowsAreDeliveredAtOnceWhenAllPacketsAreLost() throws {
         try ReadScene.run { scene in
             try await scene.warmUp()
             scene.transport.serve { _ in .hold }
@@ -44,25 +44,25 @@ import Testing
         }
     }
 
-    /// Own writes are read, and what was read is not taken back, whatever the network does.
+    /// A live read shows the device's own writes and never an older value than before.
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func row29AFlappingNetworkTakesNothingBackAndEndsInCalm(seed: UInt64) throws {
-        let faults = try FlappingRun.faults(seed: seed)
+    func row29AnUnstableNetworkNeverShowsOldValuesAndTheQueueIsSent(seed: UInt64) throws {
+        let faults = try UnstableNetworkRun.faults(seed: seed)
         #expect(faults.isEmpty, "seed \(seed): \(faults)")
     }
 }
 
 @Suite struct FieldReadSlowTests {
-    @Test func row29AFlappingNetworkTakesNothingBackInManyOrders() throws {
+    @Test func row29AnUnstableNetworkNeverShowsOldValuesInManyOrders() throws {
         for seed in 10_000..<(10_300 as UInt64) {
-            let faults = try FlappingRun.faults(seed: seed)
+            let faults = try UnstableNetworkRun.faults(seed: seed)
             #expect(faults.isEmpty, "seed \(seed): \(faults)")
         }
     }
 }
 
-/// One device that counts a row up while the network and the process come and go.
-private enum FlappingRun {
+/// One device increments a number in a row while the network fails and the process restarts.
+private enum UnstableNetworkRun {
     static func faults(seed: UInt64) throws -> [String] {
         try withTemporaryFolder { folder in
             try Simulation.run(seed: seed, interleaving: .shuffled) { simulation in
@@ -86,7 +86,7 @@ private enum FlappingRun {
                 await simulation.advance(by: .seconds(1))
                 var written = 0
                 func check() {
-                    // What one process shows only ever grows, and its last word holds its own last write.
+                    // The shown values of one process never decrease, and the last one is its own last write.
                     let shown = watch.emissions.compactMap { $0.result?.first.flatMap { Int($0.title) } }
                     if shown != shown.sorted() { faults.append("shown backwards: \(shown)") }
                     if let last = shown.last, last != written {
@@ -119,9 +119,9 @@ private enum FlappingRun {
                 await simulation.advance(by: .seconds(200))
                 check()
                 let depth = try await client.outboxDepth()
-                if depth != 0 { faults.append("\(depth) writes wait after the calm") }
+                if depth != 0 { faults.append("\(depth) writes are queued after 200 s of a stable network") }
                 if !server.rows(of: "tasks").allSatisfy({ $0.contains(#""title":"\#(written)""#) }) {
-                    faults.append("the server holds \(server.rows(of: "tasks")), written was \(written)")
+                    faults.append("the server holds \(server.rows(of: "tasks")), the last write was \(written)")
                 }
                 await client.close()
                 return faults

@@ -3,7 +3,7 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// What went wrong with other libraries' sessions, by the numbers of docs/field-failures.md.
+/// Session failures of other libraries, by the row numbers of docs/field-failures.md.
 @Suite struct FieldSessionTests {
     @Test func row01ThreeFailedRefreshesAreFollowedByAFourth() throws {
         try withTemporaryFolder { folder in
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func row02ACancelledRefreshEndsNoSession() throws {
+    @Test func row02ACancelledRefreshDoesNotEndTheSession() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let world = try AuthScene(simulation, folder: folder, kept: "alice")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func row07AQueuedWriteGoesOutWithTheTokenOfTheMoment() throws {
+    @Test func row07AQueuedWriteIsSentWithTheCurrentToken() throws {
         try withTemporaryFolder { folder in
             try Simulation.run { simulation in
                 let scene = try OwnerScene(simulation, folder: folder)

@@ -4,7 +4,7 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// What a delivered write does to a list, case by case (docs/spec/writes.md, Effect of an accepted mutation).
+/// The effect of an accepted mutation on a cached query, case by case (docs/spec/writes.md, Effect of an accepted mutation).
 @Suite struct DeliveryEffectTests {
     private func shape(_ parameters: (String, String)..., columns: String? = nil) -> QueryShape {
         var request = TableRequest(schema: "public", table: "notes")
@@ -16,7 +16,7 @@ import Testing
 
     private func json(_ text: String) throws -> RawJSON { try RawJSON(validating: Array(text.utf8)) }
 
-    /// The edit of a list that shows the row `a`, in words.
+    /// Returns the edit of a query that contains the row `a`, as text.
     private func edit(_ shape: QueryShape, _ rows: DeliveryEffect.Rows, present: String?) throws -> String {
         let key = RowKey(text: "a")
         let edit = DeliveryEffect(rows).edit(of: shape, present: try present.map { [key: try json($0)] } ?? [:])
@@ -28,7 +28,7 @@ import Testing
         return words.joined(separator: ", ")
     }
 
-    @Test func aDeleteIsExactUnlessTheListIsCut() throws {
+    @Test func aDeleteIsExactUnlessTheQueryHasALimit() throws {
         let gone = DeliveryEffect.Rows.deleted([RowKey(text: "a")])
         #expect(try edit(shape(), gone, present: #"{"id":"a"}"#) == "remove")
         #expect(try edit(shape(), gone, present: nil) == "")
@@ -37,7 +37,7 @@ import Testing
         #expect(try edit(shape(("limit", "5"), ("offset", "5")), gone, present: nil) == "stale")
     }
 
-    @Test func anUpdateIsExactWhileNothingThatDecidesChanges() throws {
+    @Test func anUpdateIsExactWhenItChangesNoFilterOrOrderColumn() throws {
         let row = try json(#"{"id":"a","title":"new","done":false,"rank":1}"#)
         let before = #"{"id":"a","title":"old","done":false,"rank":1}"#
         let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
@@ -47,7 +47,7 @@ import Testing
         #expect(try edit(shape(("order", "title.asc")), written, present: before) == "replace \(row.text), stale")
     }
 
-    @Test func anUpdateThatLeavesOrEntersAFilter() throws {
+    @Test func anUpdateRemovesOrAppendsARowByTheFilter() throws {
         let row = try json(#"{"id":"a","done":true}"#)
         let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
         let open = shape(("done", "eq.false"))
@@ -61,7 +61,7 @@ import Testing
         #expect(try edit(shape(("title", "ilike.*x*")), written, present: nil).hasSuffix("stale"))
     }
 
-    @Test func aRowWithAnotherKeyLeavesAndEntersAndIsFetchedAgainWhereItWas() throws {
+    @Test func aChangedKeyRemovesTheOldRowAppendsTheNewOneAndMakesTheQueryStale() throws {
         let moved = DeliveryEffect(
             .written([RowKey(text: "b"): try json(#"{"id":"b","done":false}"#)]), previous: [RowKey(text: "a")])
         #expect(Set(moved.keys) == [RowKey(text: "a"), RowKey(text: "b")])
@@ -73,7 +73,7 @@ import Testing
         #expect(rowsInOtherLists.isEmpty)
     }
 
-    @Test func aListWithoutItsKeyCannotBeFollowed() throws {
+    @Test func aQueryWithoutKeyColumnsBecomesStale() throws {
         let row = try json(#"{"id":"a","title":"new"}"#)
         let key = RowKey(text: "a")
         let titles = shape(columns: "title")
@@ -81,38 +81,38 @@ import Testing
         #expect(try edit(titles, .written([key: row]), present: nil) == "stale")
     }
 
-    @Test func whatTheServerDidNotTellMakesEveryListStale() throws {
+    @Test func aResponseWithoutRowsMakesEveryQueryStale() throws {
         #expect(try edit(shape(), .unknown, present: nil) == "stale")
     }
 
-    @Test func aListWithAnEmbeddedTableIsFetchedAgain() throws {
+    @Test func aQueryWithAnEmbeddedTableBecomesStale() throws {
         let row = try json(#"{"id":"a","title":"new"}"#)
         let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
         #expect(try edit(shape(columns: "*,lists(*)"), written, present: #"{"id":"a"}"#) == "stale")
         #expect(try edit(shape(columns: "*,lists(*)"), written, present: nil) == "stale")
     }
 
-    /// The words for a list that shows some keys, whose rows hold nothing else.
+    /// Returns the edit of a query whose rows have these keys and no other column, as text.
     private func edit(_ effect: DeliveryEffect, present: String...) throws -> String {
         let rows = try present.map { (RowKey(text: $0), try json(#"{"id":"\#($0)"}"#)) }
         let edit = effect.edit(of: shape(), present: Dictionary(uniqueKeysWithValues: rows))
         return (edit.removed.map { "remove \($0)" } + (edit.becomesStale ? ["stale"] : [])).joined(separator: ", ")
     }
 
-    @Test func aListThatShowsWhatADeleteDidNotMeetMayBeWrong() throws {
+    @Test func aQueryWithARowThatADeleteDidNotFindBecomesStale() throws {
         let effect = DeliveryEffect(.deleted([RowKey(text: "a")]), notFound: [RowKey(text: "b")])
         #expect(effect.keys.map(\.text) == ["a", "b"])
         #expect(try edit(effect, present: "a", "b") == "remove a, stale")
         #expect(try edit(effect, present: "a") == "remove a")
     }
 
-    @Test func aListWithoutARowThatWasThereBeforeMayLackIt() throws {
+    @Test func aQueryWithoutTheRowOfAnIgnoredUpsertBecomesStale() throws {
         let effect = DeliveryEffect(.written([:]), ignored: [RowKey(text: "a")])
         #expect(try edit(effect, present: "a") == "")
         #expect(try edit(effect) == "stale")
     }
 
-    @Test func aColumnThatDidNotComeBackStaysUntilTheListIsFetched() throws {
+    @Test func aColumnMissingInTheResponseKeepsItsValueAndMakesTheQueryStale() throws {
         let row = try json(#"{"id":"a","title":"new"}"#)
         let written = DeliveryEffect.Rows.written([RowKey(text: "a"): row])
         let before = #"{"id":"a","title":"old","shout":"OLD"}"#

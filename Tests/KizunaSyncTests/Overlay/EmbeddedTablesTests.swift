@@ -4,10 +4,10 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// Which tables' writes concern a request that embeds others.
+/// The tables whose writes may change the embedded rows of a request.
 @Suite struct EmbeddedTablesTests {
-    /// `tasks`, `lists`, `comments`, `people` and `tags` are declared, `pairs` stands between tasks and tags, and a
-    /// task's `list_id` refers to lists.
+    /// `tasks`, `lists`, `comments`, `people` and `tags` are declared, `pairs` is the join table of tasks and tags, and
+    /// `list_id` of a task refers to lists.
     private static func schema(_ table: TableID) -> TableSchema {
         let lists = TableID(name: "lists")
         let (tasks, tags) = (TableID(name: "tasks"), TableID(name: "tags"))
@@ -20,17 +20,17 @@ import Testing
         }
     }
 
-    /// Those of some tables whose writes concern a select list on tasks.
-    private func concerned(_ select: String) -> String {
+    /// Returns the names of the tables that a select list on tasks may embed.
+    private func embedded(_ select: String) -> String {
         let request = TableRequest(schema: "public", table: "tasks", columns: select)
-        let embedded = EmbeddedTables(request, tables: Self.schema)
+        let tables = EmbeddedTables(request, tables: Self.schema)
         return ["tasks", "lists", "comments", "people", "tags", "pairs", "notes", "unknown"]
-            .filter { embedded.mayShow(TableID(name: $0)) }.joined(separator: " ")
+            .filter { tables.mayShow(TableID(name: $0)) }.joined(separator: " ")
     }
 
-    @Test func aListWithoutEmbedsShowsNothingElse() {
+    @Test func aSelectListWithoutEmbedsEmbedsNoTable() {
         for select in ["*", "", "id,title", "id,list_id::text", "id,count()", "meta->a"] {
-            #expect(concerned(select) == "", Comment(rawValue: select))
+            #expect(embedded(select) == "", Comment(rawValue: select))
         }
     }
 
@@ -42,24 +42,24 @@ import Testing
         ("*,comments(count)", "comments unknown"),
         ("id,...lists(name)", "lists unknown"),
         ("*,comments(*,people(*))", "comments people unknown"),
-        // Through a table of pairs, which is not named, or named as a hint.
+        // Through a join table without a name in the request, and with one as a hint.
         ("*,tags(*)", "tags pairs unknown"),
         ("*,people!notes(*)", "people notes unknown"),
-        // By a foreign key that is declared.
+        // By a declared foreign key.
         ("*,list_id(*)", "lists unknown"),
         ("*,parent:parent_id(*)", "tasks unknown"),
         ("*,lists!list_id(*,tasks(*))", "tasks lists unknown"),
     ])
-    func namedTables(_ select: String, _ expected: String) {
-        #expect(concerned(select) == expected)
+    func aSelectListEmbedsTheTablesItNames(_ select: String, _ expected: String) {
+        #expect(embedded(select) == expected)
     }
 
     @Test(arguments: ["*,author_id(*)", "*,author:tasks_author_fkey(name)", "*,comments(*,author_id(*))"])
-    func aNameThatMayBeAForeignKeyConcernsEveryOtherTable(_ select: String) {
-        #expect(concerned(select) == "lists comments people tags pairs notes unknown")
+    func aNameThatMayBeAForeignKeyMayEmbedEveryOtherTable(_ select: String) {
+        #expect(embedded(select) == "lists comments people tags pairs notes unknown")
     }
 
-    @Test func anotherSchemaIsNoConcern() {
+    @Test func aTableOfAnotherSchemaIsNotEmbedded() {
         let request = TableRequest(schema: "public", table: "tasks", columns: "*,author_id(*)")
         let embedded = EmbeddedTables(request, tables: Self.schema)
         #expect(!embedded.mayShow(TableID(schema: "other", name: "people")))

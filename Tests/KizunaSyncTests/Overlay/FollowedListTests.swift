@@ -4,13 +4,13 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Random writes by key and by other columns, delivered and refused in between: what live reads have followed to is what a
-/// read that begins now shows, and in the end what the server has.
+/// Random keyed and unkeyed writes with deliveries and rejections in between. A live read that follows the changes shows the
+/// same rows as a new read, and in the end the rows of the server.
 @Suite struct FollowedListTests {
     private static let lists = ["all", "open", "done", "t1", "limited"]
 
     @Test(arguments: 1...16)
-    func aFollowedListShowsWhatOneThatBeginsNowShows(seed: UInt64) throws {
+    func aLiveReadShowsTheSameRowsAsANewRead(seed: UInt64) throws {
         var options = ReadScene.Options()
         let rows = (0..<6).map { #"{"id":"k\#($0)","title":"t\#($0 % 3)","done":\#($0 % 2 == 0)}"# }
         options.rows = "[\(rows.joined(separator: ","))]"
@@ -70,7 +70,7 @@ import Testing
         Set((snapshot?.result ?? []).map { "\($0)" })
     }
 
-    /// Does something, and says what.
+    /// Takes one random step and returns its description.
     private static func step(
         _ scene: ReadScene, _ random: inout SeededRandom, _ number: Int
     ) async throws -> String {

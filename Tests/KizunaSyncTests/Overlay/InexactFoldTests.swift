@@ -5,7 +5,7 @@ import KizunaStore
 import KizunaSync
 import Testing
 
-/// Writes whose effect on a list cannot be told on the device: the list says that it may not follow.
+/// Mutations whose effect the device cannot compute make the overlay inexact.
 @Suite struct InexactFoldTests {
     private static func fold(_ parameters: (String, String)...) -> OverlayFold {
         var request = TableRequest(schema: "public", table: "tasks")
@@ -27,7 +27,7 @@ import Testing
     private static let search = QueuedMutation.Filter(name: "title", value: "ilike.*x*")
     private static let pinned = QueuedMutation.Filter(name: "id", value: "eq.a")
 
-    @Test func aChangeOfRowsThatMayBeMeantCannotBeFollowed() {
+    @Test func aFilterWithoutADefiniteResultMakesTheOverlayInexact() {
         let done = Self.patch(#"{"done":true}"#)
         let table: [(QueuedMutation, Bool)] = [
             (Self.entry(.update(patch: done, filters: [Self.search])), true),
@@ -46,17 +46,17 @@ import Testing
         }
     }
 
-    @Test func aRowThatMayHaveLeftASearchIsShownAndSaidSo() {
+    @Test func aRowThatMayNotMatchASearchAnyMoreIsShownAndTheOverlayIsInexact() {
         let rename = Self.entry(.update(patch: Self.patch(#"{"title":"two"}"#), filters: [Self.pinned]), ["a"])
         var searching = Self.fold(("title", "ilike.*x*"))
         searching.apply(rename)
         #expect(searching.rows?.count == 1)
         #expect(searching.isInexact)
-        // A change that has nothing to do with the search leaves the row where it was.
+        // A change of a column that the search does not read is exact.
         var closing = Self.fold(("title", "ilike.*x*"))
         closing.apply(Self.entry(.update(patch: Self.patch(#"{"done":true}"#), filters: [Self.pinned]), ["a"]))
         #expect(!closing.isInexact)
-        // A row made offline shows in every search; that is no news of the rows that were there.
+        // A row that was inserted offline is shown in every search; the other rows stay exact.
         var inserting = Self.fold(("title", "ilike.*x*"))
         inserting.apply(
             Self.entry(.insert(row: Self.patch(#"{"id":"b","title":"new","done":false}"#)), ["b"]))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["title", "number:id,title", "title,comments(*)"])
-    func aListWithoutTheKeysCannotFollowAWriteThatNamesThem(_ columns: String) {
+    func aQueryWithoutKeyColumnsIsInexactAfterAKeyedWrite(_ columns: String) {
         var request = TableRequest(schema: "public", table: "tasks")
         request.columns = columns
         let shape = QueryShape(request: request, types: TableTypes(), keyColumns: ["id"])

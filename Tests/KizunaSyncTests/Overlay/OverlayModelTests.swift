@@ -6,11 +6,11 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Random writes, deliveries and refusals against a table that is a dictionary: what a list shows with its overlay is
-/// what the server would answer, had it done every write already.
+/// Random writes, deliveries and rejections, compared with a model that keeps the table in a dictionary: a cached query with
+/// its overlay has the rows that the server would return after all queued mutations.
 @Suite struct OverlayModelTests {
     @Test(arguments: 1...80)
-    func aListShowsWhatTheServerWillResponse(seed: UInt64) throws {
+    func theOverlayEqualsTheResponseAfterAllMutations(seed: UInt64) throws {
         var scene = try OverlayScene(seed: seed)
         for step in 0..<40 {
             try scene.step()
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [OverlayScene.Plant.skipsAWrite, .forgetsToRemove, .keepsOldValues])
-    func theCheckerSeesAPlantedFault(_ plant: OverlayScene.Plant) throws {
+    func thePlantedFaultIsFound(_ plant: OverlayScene.Plant) throws {
         let seen = try (UInt64(1)...20).contains { (seed: UInt64) in
             var scene = try OverlayScene(seed: seed)
             scene.plant = plant
@@ -34,7 +34,7 @@ import Testing
     }
 }
 
-/// A server, one cached list of it, and writes that wait.
+/// A server, one cached query, and a queue.
 struct OverlayScene {
     enum Plant { case skipsAWrite, forgetsToRemove, keepsOldValues }
 
@@ -73,7 +73,7 @@ struct OverlayScene {
         check()
     }
 
-    /// The list is fetched: no answer is taken that is older than a delivered write, so it is what the server has.
+    /// Fetches the query. A response older than a delivered mutation is not used, so the rows are those of the server.
     private mutating func fetch() {
         base = server.filter { shape.matches($0.value) == .yes }
         isStale = false
@@ -103,7 +103,7 @@ struct OverlayScene {
                 createdAt: Date(timeIntervalSince1970: 0)))
     }
 
-    /// The first write is accepted; its effect on the list is what the store would keep.
+    /// Delivers the first mutation and applies its effect to the cached rows, as the store does.
     private mutating func deliver() {
         guard !queue.isEmpty else { return }
         let entry = queue.removeFirst()
@@ -113,7 +113,7 @@ struct OverlayScene {
         let rows: DeliveryEffect.Rows
         var previous: [RowKey] = []
         if let target = target(of: entry) {
-            // The server would refuse a key that is there, and the list be fetched again.
+            // The server rejects a duplicate key, and the query is fetched again.
             let isDone = before[target] == nil && before[key] != nil
             if isDone, let row = server[target] { rows = .written([target: row]) } else { rows = .unknown }
             previous = isDone ? [key] : []
@@ -137,18 +137,18 @@ struct OverlayScene {
     // MARK: - The check
 
     private mutating func check() {
-        // What the list would be if the server had done it all; a stale list promises only its set of certain rows.
+        // A stale query may differ from the server until it is fetched again.
         let wanted = folded(server).filter { shape.matches($0.value) == .yes }
         let shown = overlaid(queue)
         guard Self.members(shown) == Self.members(wanted) else {
             if !isStale || plant != nil { fault = "shows \(Self.text(shown)), not \(Self.text(wanted))" }
             return
         }
-        // Laying one write after another over the list is the same as laying all of them at once.
+        // Applying the mutations one at a time gives the same rows.
         var fold = fold([])
         for entry in queue { fold.apply(entry) }
-        if Self.members(rows(of: fold)) != Self.members(shown) { fault = "replay differs" }
-        if queue.isEmpty, Self.members(shown) != Self.members(base) { fault = "the empty overlay is not the identity" }
+        if Self.members(rows(of: fold)) != Self.members(shown) { fault = "one mutation at a time gives other rows" }
+        if queue.isEmpty, Self.members(shown) != Self.members(base) { fault = "an empty queue changes the rows" }
     }
 
     private func fold(_ entries: [QueuedMutation]) -> OverlayFold {
@@ -198,7 +198,7 @@ struct OverlayScene {
         }
     }
 
-    /// The key an update gives its row, where it does.
+    /// Returns the new key of the row of an update; nil if the key stays the same.
     private func target(of entry: QueuedMutation) -> RowKey? {
         guard case .moves(let moves) = entry.keyChange(keyColumns: ["id"]) else { return nil }
         return moves[entry.rowKeys[0]]
@@ -214,7 +214,7 @@ struct OverlayScene {
 
     private func json(_ text: String) throws -> RawJSON { try RawJSON(validating: Array(text.utf8)) }
 
-    /// Rows whatever the order of their columns.
+    /// Returns the rows without the order of their columns.
     private static func members(_ rows: [RowKey: RawJSON]) -> [RowKey: [String: String]] {
         rows.mapValues { row in
             Dictionary(

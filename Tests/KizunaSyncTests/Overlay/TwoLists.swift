@@ -2,7 +2,7 @@ import KizunaPostgREST
 import KizunaSync
 import KizunaSyncTesting
 
-/// Two lists of one table that between them show each row once: tasks that are open, and tasks that are done.
+/// Two queries of one table that together contain each row once: open tasks and done tasks.
 enum TwoLists {
     static let rows = """
         [{"id":"a","title":"one","done":false},{"id":"b","title":"two","done":false},

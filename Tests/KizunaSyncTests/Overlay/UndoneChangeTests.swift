@@ -4,10 +4,10 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Changes of one row that follow each other before any of them is sent.
+/// Several changes of one row before the first of them is sent.
 @Suite struct UndoneChangeTests {
-    /// What is stored of a row when the second write is queued says nothing of what the first one made of it.
-    @Test func aTaskThatIsTickedAndUntickedComesBack() throws {
+    /// The second write starts from the row after the first write, not from the stored row.
+    @Test func aTaskThatIsSetToDoneAndBackReturnsToTheOpenTasks() throws {
         try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
             let (open, done) = (
                 scene.watch(TwoLists.list(scene, done: false)), scene.watch(TwoLists.list(scene, done: true))
@@ -31,8 +31,8 @@ import Testing
 }
 
 extension UndoneChangeTests {
-    /// The first of two changes is delivered; a list that shows the row because of the second one shows the first one too.
-    @Test func aDeliveredChangeDoesNotFlickerBackWhereALaterOneShowsTheRow() throws {
+    /// A query that shows the row because of the second change keeps showing the first change after its delivery.
+    @Test func aDeliveredChangeStaysVisibleWhileALaterOneIsQueued() throws {
         try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
             let (all, done) = (scene.watch(scene.tasks()), scene.watch(TwoLists.list(scene, done: true)))
             await scene.simulation.advance(by: .seconds(1))

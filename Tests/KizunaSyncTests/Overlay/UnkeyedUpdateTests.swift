@@ -4,9 +4,9 @@ import KizunaSync
 import KizunaSyncTesting
 import Testing
 
-/// Updates that name no keys move rows between lists as those that do (docs/spec/reads.md, Overlay).
-@Suite struct WideUpdateTests {
-    @Test func rowsEnterAListThatNeverHeldThem() throws {
+/// Unkeyed updates move rows between queries as keyed updates do (docs/spec/reads.md, Overlay).
+@Suite struct UnkeyedUpdateTests {
+    @Test func anUnkeyedUpdateMovesRowsIntoAnotherQuery() throws {
         try withTemporaryFolder { folder in
             try ReadScene.run(.init(rows: TwoLists.rows, folder: folder)) { scene in
                 let (open, done) = (
@@ -18,7 +18,7 @@ import Testing
                 await scene.simulation.settle()
                 #expect(open.lines.last == "[two] server @0.05 pending idle")
                 #expect(done.lines.last == "[one, one] server @0.05 pending idle")
-                // So it is for a read that begins while the write waits.
+                // A read that starts while the mutation is queued shows the same rows.
                 let stored = scene.client.from("tasks").select(as: [TaskRow].self, readStrategy: .cacheOnly)
                 #expect(try await stored.eq("done", value: true).execute().result?.map(\.id) == ["c", "a"])
                 try await scene.client.enableNetwork()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func rowsThatAnEarlierWriteBroughtUnderTheFilterEnterToo() throws {
+    @Test func anUnkeyedUpdateAlsoMovesRowsThatMatchBecauseOfAnEarlierMutation() throws {
         try ReadScene.run(.init(rows: TwoLists.rows)) { scene in
             let (open, done) = (
                 scene.watch(TwoLists.list(scene, done: false)), scene.watch(TwoLists.list(scene, done: true))
