@@ -1,28 +1,28 @@
 internal import KizunaCore
 
-// What the machine keeps of an attempt and of what waits for one.
+// Types of the machine's state.
 
 extension SchedulerMachine {
-    /// Where an attempt stands.
+    /// The current step of an attempt.
     enum Step: Sendable, Equatable { case refreshing, syncing, checking }
 
-    /// What has become of an attempt so far.
+    /// The outcome of an attempt so far.
     enum Outcome: Sendable, Equatable {
-        /// At its end: skipped, for want of a session.
+        /// At the end of the attempt: skipped, without a session.
         case none
         case succeeded
         case failed(SchedulerFailure)
         /// Failed at the deadline, and counted there.
         case overdue
-        /// Called off from outside; its error is not counted.
+        /// Cancelled from outside; its error is not counted.
         case calledOff
     }
 
-    /// The attempt that is out.
+    /// The attempt that runs.
     struct Attempt: Sendable {
         let id: Int
         let startedAt: MonotonicInstant
-        /// Whether it asks the server for what others changed, besides sending writes.
+        /// Whether it pulls, besides sending mutations.
         let asksReads: Bool
         var step = Step.refreshing
         var outcome = Outcome.none
@@ -34,13 +34,13 @@ extension SchedulerMachine {
         var waiters: [Int]
     }
 
-    /// How soon a run may start that was asked for; the later case goes before the earlier.
+    /// How soon a requested run may start; a later case has priority over an earlier one.
     enum Urgency: Int, Sendable {
-        /// Waits for the floor and the path window: a path that came back more often than it may at once.
+        /// Waits for the floor and the path window: a path that returned too often to start a run at once.
         case paced
         /// Waits for the floor: local writes and doorbells.
         case gentle
-        /// Waits only where the server asked for it: a path that came back, the follow-up of a stall.
+        /// Waits only for a Retry-After: a path that returned, the trailing run after a stall.
         case prompt
         case urgent
     }
