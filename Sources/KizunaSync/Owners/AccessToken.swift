@@ -1,7 +1,7 @@
 internal import Foundation
 package import KizunaCore
 
-/// What a JSON Web Token says of its bearer. The signature is the server's to check.
+/// The claims of a JSON Web Token. Only the server checks the signature.
 package struct AccessToken: Sendable, Equatable {
     package let text: String
     /// The `sub` claim: the user's id.
@@ -10,7 +10,7 @@ package struct AccessToken: Sendable, Equatable {
     /// does not matter.
     package let lifetime: Duration?
 
-    /// Reads the claims of a token; a text that is no token with a subject is an error.
+    /// Reads the claims of a token. Throws if the text is not a token with a subject.
     package init(_ text: String) throws(SyncError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.isVisibleASCII, parts.count == 3, let payload = Self.decoded(parts[1]),

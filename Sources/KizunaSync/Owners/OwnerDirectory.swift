@@ -3,9 +3,9 @@ internal import KizunaCore
 package import KizunaStore
 internal import KizunaTransport
 
-/// The folder of one project's vaults: a file per owner, named by a hash, and a note of who was the last.
+/// The folder of one project's stores: a file per owner, named by a hash, and a record of the last owner.
 package struct OwnerDirectory: Sendable {
-    /// Nil keeps the vaults in memory, for tests.
+    /// Nil keeps the stores in memory, for tests.
     private let folder: String?
 
     /// The folder of a project within the data directory; each project has its own.
@@ -22,17 +22,17 @@ package struct OwnerDirectory: Sendable {
 
     private var note: String? { folder.map { "\($0)/last-owner" } }
 
-    /// The owner whose vault was open last; nobody when there is no note or its vault cannot be read.
+    /// The owner whose store was open last; nobody without a record, or if the store cannot be read.
     package func lastOwner() -> OwnerID {
         noted.first.flatMap { owner(named: $0) } ?? .nobody
     }
 
-    /// Former owners whose vaults a process that ended too early left with their cached rows in them.
+    /// Previous owners whose cached rows are still in their stores, because the process ended before their removal.
     package func unsealedOwners() -> [OwnerID] {
         noted.dropFirst().compactMap { owner(named: $0) }
     }
 
-    /// The names in the note: the present owner's, then those of the owners still to be sealed.
+    /// The names in the record: the current owner's, then those of previous owners with rows.
     private var noted: [String] {
         guard let note, let text = try? String(contentsOfFile: note, encoding: .utf8) else { return [] }
         return text.split(separator: "\n").map(String.init)
@@ -43,7 +43,7 @@ package struct OwnerDirectory: Sendable {
         return OwnerStore.owner(of: StoreFile(path: "\(folder)/\(name).sqlite")).map { OwnerID(text: $0) }
     }
 
-    /// The owners that have a vault here.
+    /// The owners that have a store here.
     package func owners() -> [OwnerID] {
         guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
         return names.filter { $0.hasSuffix(".sqlite") }.compactMap { name in
@@ -51,24 +51,23 @@ package struct OwnerDirectory: Sendable {
         }
     }
 
-    /// How many writes wait in a vault that is not open.
+    /// The number of pending mutations in a store that is not open.
     package func pendingMutationCount(of owner: OwnerID) -> Int {
         OwnerStore.pendingMutationCount(of: file(of: owner))
     }
 
-    /// Removes a vault's files.
+    /// Removes a store's files.
     package func remove(_ owner: OwnerID) throws(SyncError) {
         try file(of: owner).remove()
     }
 
-    /// Keeps what is stored here out of backups and encrypted at rest, as far as the platform does that.
+    /// Excludes the stores from backups and encrypts them at rest, on platforms that can.
     package func protect() throws {
         guard let folder else { return }
         try PlatformFiles.protect(folder: folder)
     }
 
-    /// Notes the owner for the next start, and the former ones whose vaults are still to be sealed. The note holds hashes
-    /// alone.
+    /// Persists the current owner for the next start, and the previous owners with rows. The record holds hashes only.
     package func remember(_ owner: OwnerID, unsealed: [OwnerID] = []) throws {
         guard let note else { return }
         let names = ([owner] + unsealed).map { Self.name(of: $0) }

@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// Whose rows a vault holds: one user's, or nobody's.
+/// The owner of a store's rows: one user, or nobody.
 package struct OwnerID: Hashable, Sendable, CustomStringConvertible {
     /// `nobody`, or `user:` and the user's id.
     package let text: String

@@ -1,24 +1,23 @@
-/// What becomes of a user's store when the user signs out, or another one signs in.
+/// Decides which data of a user stays on the device when the user signs out, or when another user signs in.
 ///
 /// See docs/spec/owners.md, Sign-out.
 public enum SignOutPolicy: Sendable, Hashable {
-    /// Cached rows are removed; unsent and refused writes stay sealed in the user's store and are sent at that user's next
-    /// sign-in.
+    /// Removes cached rows. Pending and rejected mutations stay in the user's store, and are sent at that user's next sign-in.
     case keep
-    /// Everything is removed, unsent writes too.
+    /// Removes everything, pending mutations too.
     case discard
-    /// `signOut()` first delivers what waits, at most so long, and then removes everything. What could not be delivered by
-    /// then stays sealed instead.
+    /// `signOut()` first delivers pending mutations until the deadline, and then removes everything. Mutations that are not
+    /// delivered by then are kept.
     case deliverThenClear(deadline: Duration)
 }
 
-/// What happens when a token of another user comes while a user's store is open.
+/// Decides the response to a token of another user while a user's store is open.
 ///
 /// See docs/spec/owners.md, Token of another user.
 public enum IdentityPolicy: Sendable, Hashable {
-    /// The store changes to the other user's; live reads go on with that user's rows alone.
+    /// The other user's store is opened; live reads continue with that user's rows only.
     case switchOwner
-    /// The present user's rows stay; nothing is sent, and the checkpoint says `softBlocked` with `identity_changed` until
+    /// The current user's rows stay; nothing is sent, and the checkpoint is `softBlocked` with `identity_changed` until
     /// `reset()`.
     case block
 }

@@ -1,7 +1,7 @@
 package import KizunaStore
 
-/// An open vault with the generation of its owner. Whatever is begun with a handle is only ever finished with the same
-/// one: a request of a former owner cannot be written for the present one.
+/// An open store with the generation of its owner. Work that starts with a handle ends with the same handle: a response to a
+/// request of a previous owner cannot be written into the current owner's store.
 package struct OwnerStoreHandle: Sendable {
     package let store: OwnerStore
     package let owner: OwnerID

@@ -2,11 +2,11 @@ internal import KizunaCore
 internal import KizunaStore
 internal import Synchronization
 
-/// Has a vault look at what other processes committed, each time a signal is heard.
+/// Makes a store read the changes that other processes committed, at each signal.
 final class StoreWatch: Sendable {
     private let store: WeakStore
     private let environment: SyncEnvironment
-    /// Whether somebody is on the way to look; whatever is told until it begins is seen by it.
+    /// Whether a read is scheduled; it covers all signals until it starts.
     private let isComing = Atomic(false)
 
     init(_ store: OwnerStore, _ environment: SyncEnvironment) {
@@ -16,7 +16,7 @@ final class StoreWatch: Sendable {
 
     func start(_ signal: any ChangeSignal) {
         signal.start { [self] in heard() }
-        // What was committed before anybody listened.
+        // Covers commits from before the first signal.
         heard()
     }
 
@@ -28,7 +28,7 @@ final class StoreWatch: Sendable {
             do throws(SyncError) {
                 try await store.catchUp()
             } catch {
-                // The next transaction or signal looks again.
+                // The next transaction or signal repeats the read.
                 guard error.code != .closed else { return }
                 environment.log.log(
                     LogLine(
@@ -39,7 +39,7 @@ final class StoreWatch: Sendable {
     }
 }
 
-/// The signal must not keep a vault.
+/// The signal must not retain a store.
 private final class WeakStore: Sendable {
     private struct Box { weak var store: OwnerStore? }
     private let box: Mutex<Box>
