@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that opens once; waiters go on from then.
+/// Opens once and stays open. `wait()` returns when it is open.
 package final class AsyncGate: Sendable {
     private struct State {
         var isOpen = false

@@ -1,33 +1,33 @@
 internal import Synchronization
 
-/// Passes on what is true now, one telling at a time: who hears it never hears an older state after a newer one.
+/// Notifies listeners of the current state, one notification at a time: no listener receives an older state after a newer one.
 ///
-/// News that comes while another is being told is told by the same caller afterwards, so a listener may cause news itself.
+/// A change during a notification is notified by the same caller afterwards, so a listener may cause a change itself.
 package final class CoalescingNotifier: Sendable {
     private struct State {
-        var isTelling = false
-        var hasNews = false
+        var isNotifying = false
+        var hasChanged = false
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Calls `tell` at least once after this call began, never twice at a time. `tell` looks up what is true by itself.
+    /// Calls `tell` at least once after this call began, and never concurrently. `tell` reads the current state itself.
     package func tell(_ tell: () -> Void) {
         let isNotifier = state.withLock { state in
-            state.hasNews = true
-            guard !state.isTelling else { return false }
-            state.isTelling = true
+            state.hasChanged = true
+            guard !state.isNotifying else { return false }
+            state.isNotifying = true
             return true
         }
         guard isNotifier else { return }
-        while state.withLock({ Self.takeNews(&$0) }) { tell() }
+        while state.withLock({ Self.takeChange(&$0) }) { tell() }
     }
 
-    private static func takeNews(_ state: inout State) -> Bool {
-        state.isTelling = state.hasNews
-        defer { state.hasNews = false }
-        return state.hasNews
+    private static func takeChange(_ state: inout State) -> Bool {
+        state.isNotifying = state.hasChanged
+        defer { state.hasChanged = false }
+        return state.hasChanged
     }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Holds the newest value for one reader who takes values at a speed of its own: state, not events.
+/// Holds the newest value for one reader. A slow reader misses older values: the values are states, not events.
 package final class LatestValueChannel<Value: Sendable>: Sendable {
     private struct State {
         var latest: Value?
@@ -12,7 +12,7 @@ package final class LatestValueChannel<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Replaces whatever has not been taken yet.
+    /// Replaces the value that the reader has not taken yet.
     package func put(_ value: Value) {
         let waiter: CheckedContinuation<Value?, any Error>? = state.withLock { state in
             guard state.end == nil else { return nil }
@@ -26,11 +26,11 @@ package final class LatestValueChannel<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    /// Ends the sequence after the value that waits, if any.
+    /// Ends the sequence after the value that the reader has not taken yet, if there is one.
     package func finish(_ end: Result<Void, any Error> = .success(())) {
         let waiter = state.withLock { state -> CheckedContinuation<Value?, any Error>? in
             guard state.end == nil else { return nil }
-            // Whoever waits is told of a failure; after that the sequence is at its end.
+            // A failure is thrown once, here to the reader that waits; then the sequence ends.
             state.end = state.waiter == nil ? end : .success(())
             defer { state.waiter = nil }
             return state.waiter
@@ -38,7 +38,7 @@ package final class LatestValueChannel<Value: Sendable>: Sendable {
         waiter?.resume(with: end.map { nil })
     }
 
-    /// The newest value not taken yet, or the next one; nil at the end. One reader at a time.
+    /// Returns the newest value that was not taken yet, or waits for the next one. Returns nil at the end. One reader at a time.
     package func next() async throws -> Value? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -52,7 +52,7 @@ package final class LatestValueChannel<Value: Sendable>: Sendable {
                         return end.map { nil }
                     }
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    precondition(state.waiter == nil, "LatestMailbox: two readers")
+                    precondition(state.waiter == nil, "LatestValueChannel: two readers")
                     state.waiter = continuation
                     return nil
                 }

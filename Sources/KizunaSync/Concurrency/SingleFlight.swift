@@ -1,17 +1,16 @@
 internal import KizunaCore
 internal import Synchronization
 
-/// Work that overlapping callers share: a piece runs once for all who ask for it while it runs, and is called off when the
-/// last of them has gone before its end.
+/// Lets overlapping callers share one run of the same work. The run is cancelled when the last caller is cancelled.
 final class SingleFlight<Key: Hashable & Sendable>: Sendable {
-    private struct Piece {
+    private struct Run {
         let id: Int
         var ticket: TaskTicket?
         var waiters: [Int: LatestValueChannel<Void>] = [:]
     }
 
     private struct State {
-        var pieces: [Key: Piece] = [:]
+        var runs: [Key: Run] = [:]
         var lastID = 0
     }
 
@@ -20,23 +19,23 @@ final class SingleFlight<Key: Hashable & Sendable>: Sendable {
 
     init(in environment: SyncEnvironment) { self.environment = environment }
 
-    /// Returns or throws as the piece of this key does, which is started where none runs. Throws `CancellationError` when
-    /// the calling task is cancelled; the others then go on waiting.
+    /// Returns or throws as the work of this key does; starts the work if none runs. Throws `CancellationError` when the
+    /// calling task is cancelled; the other callers continue to wait.
     func run(_ key: Key, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let channel = LatestValueChannel<Void>()
-        let (piece, waiter, isFirst) = state.withLock { state in
+        let (run, waiter, isFirst) = state.withLock { state in
             state.lastID += 1
             let waiter = state.lastID
-            let isFirst = state.pieces[key] == nil
-            state.pieces[key, default: Piece(id: waiter)].waiters[waiter] = channel
-            return (state.pieces[key]?.id ?? waiter, waiter, isFirst)
+            let isFirst = state.runs[key] == nil
+            state.runs[key, default: Run(id: waiter)].waiters[waiter] = channel
+            return (state.runs[key]?.id ?? waiter, waiter, isFirst)
         }
-        defer { leave(key, piece, waiter) }
-        if isFirst { start(key, piece, body) }
+        defer { leave(key, run, waiter) }
+        if isFirst { start(key, run, body) }
         _ = try await channel.next()
     }
 
-    private func start(_ key: Key, _ piece: Int, _ body: @escaping @Sendable () async throws -> Void) {
+    private func start(_ key: Key, _ run: Int, _ body: @escaping @Sendable () async throws -> Void) {
         let ticket = environment.spawn { [self] in
             let end: Result<Void, any Error>
             do {
@@ -44,26 +43,26 @@ final class SingleFlight<Key: Hashable & Sendable>: Sendable {
             } catch {
                 end = .failure(error)
             }
-            for waiter in take(key, piece) { waiter.finish(end) }
+            for waiter in take(key, run) { waiter.finish(end) }
         }
         state.withLock { state in
-            if state.pieces[key]?.id == piece { state.pieces[key]?.ticket = ticket }
+            if state.runs[key]?.id == run { state.runs[key]?.ticket = ticket }
         }
     }
 
-    private func take(_ key: Key, _ piece: Int) -> [LatestValueChannel<Void>] {
+    private func take(_ key: Key, _ run: Int) -> [LatestValueChannel<Void>] {
         state.withLock { state in
-            guard state.pieces[key]?.id == piece else { return [] }
-            return (state.pieces.removeValue(forKey: key)?.waiters).map { Array($0.values) } ?? []
+            guard state.runs[key]?.id == run else { return [] }
+            return (state.runs.removeValue(forKey: key)?.waiters).map { Array($0.values) } ?? []
         }
     }
 
-    private func leave(_ key: Key, _ piece: Int, _ waiter: Int) {
+    private func leave(_ key: Key, _ run: Int, _ waiter: Int) {
         let ticket = state.withLock { state -> TaskTicket? in
-            guard state.pieces[key]?.id == piece else { return nil }
-            state.pieces[key]?.waiters[waiter] = nil
-            guard state.pieces[key]?.waiters.isEmpty == true else { return nil }
-            return state.pieces.removeValue(forKey: key)?.ticket
+            guard state.runs[key]?.id == run else { return nil }
+            state.runs[key]?.waiters[waiter] = nil
+            guard state.runs[key]?.waiters.isEmpty == true else { return nil }
+            return state.runs.removeValue(forKey: key)?.ticket
         }
         ticket?.cancel()
     }

@@ -1,53 +1,51 @@
 package import KizunaCore
 
-/// Decides whose vault is open and whether requests may go out. Pure.
+/// Decides whose store is open and whether requests may be sent. Pure.
 ///
 /// States:
-/// - `opening(owner)`: the vault of `owner` is being opened. → `open`, `failed`.
+/// - `opening(owner)`: the store of `owner` is being opened. → `open`, `failed`.
 /// - `open(owner)`: its rows are served. → `opening` when another owner signs in or the user signs out.
-/// - `failed`: the vault could not be opened; nothing is served. → `opening` at the next owner, or when somebody asks for
-///   the vault again.
+/// - `failed`: the store could not be opened; nothing is served. → `opening` at the next owner, or at a retry.
 /// - `closed`: terminal.
 ///
-/// Beside the state stands the soft block: under the policy to block, a token of another user latches it. It ends with
-/// `reset`, when the vault's own user signs in again, or when that user signs out.
+/// The soft block is independent of the state: with the policy `block`, a token of another user starts it. It ends at
+/// `reset`, when the store's own user signs in again, or when that user signs out.
 ///
 /// Invariants:
-/// - O1: each change of owner has a new generation; what was begun under an older one is never used.
+/// - O1: each change of owner has a new generation; results of an older generation are never used.
 /// - O2: a session that is restoring, was lost, or has no token, never changes the owner.
-/// - O3: requests go out only when the session has settled as the open vault's owner.
-/// - O4: a token that was asked for counts only for the owner and generation it was asked for.
-/// - O5: rejections in a row ask for the next token after growing waits, so a server that accepts none is not hammered; a
-///   rejected token that is all there is goes out again once in more than a minute.
+/// - O3: requests are sent only when the session has settled as the owner of the open store.
+/// - O4: a requested token counts only for the owner and generation of its request.
+/// - O5: after rejections in a row the next token is requested after growing waits. If the session source offers only the rejected
+///   token, it is sent again after more than a minute.
 package struct OwnerMachine: Sendable {
     package enum Event: Sendable {
         case session(SessionState)
         case storeOpened(generation: Int)
         case storeFailed(generation: Int)
-        /// Somebody asks for a vault that could not be opened: what was in the way may be gone.
+        /// A caller needs the store that could not be opened; the cause may have ended.
         case retryOpeningStore
-        /// The server did not accept the token of this generation.
+        /// The server rejected the token of this generation.
         case tokenRejected(token: String, now: MonotonicInstant)
-        /// The answer to `askForToken`, perhaps long after it: a token of this user.
+        /// The response to `askForToken`, perhaps late: a token of this user.
         case freshToken(generation: Int, userID: String, token: String, jitter: Double = 0)
-        /// It could not be had at the moment.
+        /// No token is available now.
         case noFreshToken(generation: Int, jitter: Double)
-        /// The network came back: a token that is missing may be had now.
+        /// The network returned: a missing token may be available now.
         case networkReturned
-        /// The app gave up the present owner's data; the session's own user is served from now on.
+        /// The app discarded the current owner's data; from now on the session's own user is served.
         case reset
         case closed
     }
 
     package enum Effect: Sendable, Equatable {
-        /// Close what is open, then open this owner's vault.
+        /// Close the open store, then open this owner's.
         case open(OwnerID, generation: Int)
-        case close
-        /// Whether requests of the current owner may go out, and with which token (nil: the anonymous key).
+        /// Whether requests of the current owner may be sent, and with which credentials.
         case credentials(Credentials)
-        /// Ask the session for a token after this time, if one is still wanted then.
+        /// Request a token from the session source after this time, if it is still needed then.
         case askForToken(generation: Int, after: Duration)
-        /// A token of another user came while the policy is to block.
+        /// A token of another user arrived under the policy `block`.
         case softBlocked(reason: String)
     }
 
@@ -59,6 +57,8 @@ package struct OwnerMachine: Sendable {
     }
 
     private var state: State
+    /// The effects of the event that is being handled.
+    private var effects: [Effect] = []
     package private(set) var owner: OwnerID
     package private(set) var generation = 1
     private var session: SessionState = .restoring
@@ -70,10 +70,10 @@ package struct OwnerMachine: Sendable {
     private var failures = 0
     private var published = Credentials.unsettled
     private let identityPolicy: IdentityPolicy
-    /// Why nothing is sent until `reset`, nil when not blocked.
+    /// The reason of the soft block; nil without one.
     package private(set) var softBlockReason: String?
 
-    /// Starts with the vault of the last owner already open.
+    /// Starts with the store of the last owner open.
     package init(lastOwner: OwnerID, identityPolicy: IdentityPolicy = .switchOwner) {
         owner = lastOwner
         self.identityPolicy = identityPolicy
@@ -82,7 +82,7 @@ package struct OwnerMachine: Sendable {
 
     package var credentials: Credentials { published }
 
-    /// Whether a token asked for in this generation is still wanted.
+    /// Whether a token requested in this generation is still needed.
     package func wantsToken(generation asked: Int) -> Bool { asked == generation && isMissingToken }
 
     /// Whether the owner is a user whose token was rejected, or whose session is being restored.
@@ -96,15 +96,15 @@ package struct OwnerMachine: Sendable {
 
     package mutating func handle(_ event: Event) -> [Effect] {
         guard state != .closed else { return [] }
-        var effects: [Effect] = []
+        defer { effects = [] }
         switch event {
         case .session(let next):
             session = next
             if case .signedIn(_, let token) = next, token != rejected { rejected = nil }
-            follow(&effects)
+            follow()
         case .reset:
             softBlockReason = nil
-            serveSettledOwner(&effects)
+            serveSettledOwner()
         case .storeOpened(let opened):
             guard opened == generation, state == .opening else { return [] }
             state = .open
@@ -113,14 +113,14 @@ package struct OwnerMachine: Sendable {
             state = .failed
         case .retryOpeningStore:
             guard state == .failed else { return [] }
-            reopen(&effects)
+            reopen()
         case .tokenRejected(let token, let now):
             guard case .signedIn(_, token) = session, rejected != token else { return [] }
             rejected = token
             failures = 0
             effects.append(.askForToken(generation: generation, after: waitAfterRejection(at: now)))
         case .freshToken(let asked, let userID, let token, let jitter):
-            // A token that comes after another user signed in, or after a sign-out, is nobody's any more.
+            // A token that arrives after another user's sign-in, or after a sign-out, is not used.
             guard wantsToken(generation: asked), owner == .user(userID) else { return [] }
             if token == rejected, failures < Self.offersOfARejectedToken {
                 effects.append(askAgain(jitter))
@@ -136,35 +136,35 @@ package struct OwnerMachine: Sendable {
             effects.append(.askForToken(generation: generation, after: .zero))
         case .closed:
             state = .closed
-            return [.close]
+            return []
         }
-        publish(&effects)
+        publish()
         return effects
     }
 
     /// Serves the session's owner, unless that is another user and the policy is to block.
-    private mutating func follow(_ effects: inout [Effect]) {
+    private mutating func follow() {
         guard let settled = settledOwner else { return }
         if settled == owner { softBlockReason = nil }
         guard identityPolicy == .block, owner != .nobody, settled != .nobody, settled != owner else {
-            return serveSettledOwner(&effects)
+            return serveSettledOwner()
         }
         guard softBlockReason == nil else { return }
         softBlockReason = Self.identityChanged
         effects.append(.softBlocked(reason: Self.identityChanged))
     }
 
-    private mutating func serveSettledOwner(_ effects: inout [Effect]) {
+    private mutating func serveSettledOwner() {
         guard let settled = settledOwner, settled != owner else { return }
         owner = settled
         softBlockReason = nil
-        reopen(&effects)
+        reopen()
     }
 
-    private mutating func reopen(_ effects: inout [Effect]) {
+    private mutating func reopen() {
         generation += 1
         state = .opening
-        publish(&effects)
+        publish()
         effects.append(.open(owner, generation: generation))
     }
 
@@ -174,8 +174,8 @@ package struct OwnerMachine: Sendable {
         return .askForToken(generation: generation, after: wait)
     }
 
-    /// A first rejection is a token that ran out: the next one is fetched at once. A server that rejects fresh tokens too
-    /// is asked less and less often.
+    /// The first rejection means an expired token: the next one is requested at once. If the server rejects fresh tokens
+    /// too, the waits grow.
     private mutating func waitAfterRejection(at now: MonotonicInstant) -> Duration {
         let isInARow = lastRejection.map { now < $0 + Self.rejectionsInARow } ?? false
         rejections = isInARow ? rejections + 1 : 0
@@ -183,8 +183,8 @@ package struct OwnerMachine: Sendable {
         return rejections == 0 ? .zero : RetrySchedule.refresh.wait(afterFailure: rejections)
     }
 
-    /// A token the source goes on offering is tried again after so many offers, more than a minute after its rejection: it may
-    /// not have been the token's fault.
+    /// After this number of offers a rejected token is sent again, more than a minute after its rejection: the rejection may
+    /// have had another cause.
     private static let offersOfARejectedToken = 6
     private static let rejectionsInARow = Duration.seconds(120)
     private static let identityChanged = "identity_changed"
@@ -197,7 +197,7 @@ package struct OwnerMachine: Sendable {
         }
     }
 
-    private mutating func publish(_ effects: inout [Effect]) {
+    private mutating func publish() {
         let next = reading
         guard next != published else { return }
         published = next

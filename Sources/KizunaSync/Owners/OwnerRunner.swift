@@ -3,14 +3,14 @@ package import KizunaCore
 package import KizunaStore
 internal import Synchronization
 
-/// Runs the owner machine: opens and closes vaults, follows the session, and tells the engine.
+/// Runs the owner machine: opens and closes owner stores, follows the session, and notifies the engine.
 ///
-/// State is guarded by one mutex. What the machine decides is put in a line under that mutex and told after it, one at
-/// a time and in the machine's order, whichever threads the events come from.
+/// One mutex guards the state. Effects are queued under it and performed outside it, one at a time and in the machine's
+/// order.
 package final class OwnerRunner: Sendable {
-    /// What the listener is told.
+    /// A notification for the listener.
     package enum Notice: Sendable {
-        /// The former owner's rows are no longer to be shown.
+        /// From now on, no row of the previous owner may be shown.
         case ownerChanging(generation: Int)
         case storeOpened(OwnerStoreHandle)
         case storeFailed(SyncError)
@@ -18,12 +18,12 @@ package final class OwnerRunner: Sendable {
         case softBlocked(reason: String)
     }
 
-    /// What the runner needs of the disk.
+    /// The runner's access to the disk.
     package struct Dependencies: Sendable {
         /// Opens an owner's store, which reports its changes in commit order.
         package var openStore:
             @Sendable (OwnerID, _ onChange: @escaping @Sendable (StoreChange) -> Void) throws(SyncError) -> OwnerStore
-        /// Notes the current owner, and the previous owners whose rows are still to be removed, for the next start.
+        /// Persists the current owner, and the previous owners whose rows are still to be removed, for the next start.
         package var remember: @Sendable (OwnerID, _ previousWithRows: [OwnerID]) -> Void
 
         package init(
@@ -38,12 +38,12 @@ package final class OwnerRunner: Sendable {
     }
 
     private enum Action: Sendable {
-        case tell(Notice)
+        case notify(Notice)
         case open(Opening)
         case askForToken(generation: Int, after: Duration)
     }
 
-    /// A change of vaults. Changes are made one after another, in the order of their generations.
+    /// A change of the open store. Changes are made one after another, in the order of their generations.
     private struct Opening: Sendable {
         let owner: OwnerID
         let generation: Int
@@ -54,28 +54,33 @@ package final class OwnerRunner: Sendable {
         var machine: OwnerMachine
         var handle: OwnerStoreHandle?
         weak var listener: (any OwnerListener)?
-        /// Vaults no longer served whose rows are still to be removed.
-        var unsealed: [OwnerStoreHandle] = []
-        /// Owners whose vaults could not be sealed: the next start tries again.
-        var owed: [OwnerID] = []
+        /// Stores that are no longer served and whose rows are still to be removed.
+        var previousStores: [OwnerStoreHandle] = []
+        /// Owners whose rows could not be removed: the next start tries again.
+        var ownersWithRows: [OwnerID] = []
         var effectQueue = EffectQueue<Action>()
-        var tasks: [TaskTicket] = []
-        /// Those that wait for a token or ask for one; of those that wait, the newest alone goes on to ask.
-        var asks: [Int: TaskTicket?] = [:]
-        var lastAsk = 0
+        /// Of the queued token requests only the newest starts.
+        var lastTokenRequest = 0
         var isClosed = false
     }
 
+    private enum Work: Hashable, Sendable {
+        case followingSession
+        case openingStores
+        case tokenRequest(Int)
+    }
+
     private let state: Mutex<State>
-    /// Held while the note is written, so that the last one written is the newest.
-    private let note = Mutex(())
+    /// Held while the owners are persisted, so that the last record on disk is the newest.
+    private let persisting = Mutex(())
+    private let tasks: TaskSet<Work>
     private let session: any SessionSource
     private let signOutPolicy: SignOutPolicy
     private let environment: SyncEnvironment
     private let dependencies: Dependencies
     private let openings: AsyncStream<Opening>
     private let openingsInput: AsyncStream<Opening>.Continuation
-    /// Open once the session source has told its first state.
+    /// Opens when the session source has delivered its first state.
     package let hasBegun = AsyncGate()
 
     package init(
@@ -86,11 +91,12 @@ package final class OwnerRunner: Sendable {
         self.session = session
         signOutPolicy = policies.signOut
         self.environment = environment
+        tasks = TaskSet(in: environment)
         self.dependencies = dependencies
         (openings, openingsInput) = AsyncStream.makeStream()
     }
 
-    /// Opens the first owner's store, so that a store that cannot be opened is an error of `create(_:)`.
+    /// Opens the first owner's store: a store that cannot be opened is an error of `create(_:)`.
     package func openFirstStore() throws(SyncError) {
         let (owner, generation) = state.withLock { ($0.machine.owner, $0.machine.generation) }
         let store = try openStore(owner, generation)
@@ -98,31 +104,30 @@ package final class OwnerRunner: Sendable {
         state.withLock { $0.handle = handle }
     }
 
-    /// Announces the first store and begins to follow the session. `previousOwnersWithRows` are owners whose rows an
+    /// Announces the first store and starts to follow the session. `previousOwnersWithRows` are owners whose rows an
     /// earlier process left in their stores.
     package func start(listener: any OwnerListener, previousOwnersWithRows: [OwnerID]) {
         state.withLock { $0.listener = listener }
         if let handle { notify(.storeOpened(handle)) }
         let states = session.states()
-        let following = environment.spawn { [weak self] in
+        tasks.start(.followingSession) { [weak self] in
             for await state in states {
                 self?.step(.session(state))
                 self?.hasBegun.open()
             }
             self?.hasBegun.open()
         }
-        let opening = environment.spawn { [weak self, openings] in
+        tasks.start(.openingStores) { [weak self, openings] in
             for owner in previousOwnersWithRows { await self?.removeRowsOfPreviousOwners(owner) }
             for await each in openings { await self?.open(each) }
         }
-        state.withLock { $0.tasks += [following, opening] }
     }
 
     package var handle: OwnerStoreHandle? { state.withLock { $0.handle } }
 
     package var credentials: Credentials { state.withLock { $0.machine.credentials } }
 
-    /// With what a request of this generation may go out; a former generation may send nothing.
+    /// Credentials for a request of this owner generation; `unsettled` for an earlier generation.
     package func credentials(generation: Int) -> Credentials {
         state.withLock { $0.machine.generation == generation ? $0.machine.credentials : .unsettled }
     }
@@ -131,7 +136,7 @@ package final class OwnerRunner: Sendable {
 
     package func networkReturned() { step(.networkReturned) }
 
-    /// Tries to open the owner's vault again where that failed.
+    /// Opens the owner's store again if that failed.
     package func retryOpeningStore() { step(.retryOpeningStore) }
 
     package var softBlockReason: String? { state.withLock { $0.machine.softBlockReason } }
@@ -139,42 +144,39 @@ package final class OwnerRunner: Sendable {
     /// Ends a soft block and serves the session's own user.
     package func reset() { step(.reset) }
 
-    /// Takes a state the app told, in line with those of the session source; with a generation, only while that one is
-    /// the present.
+    /// Takes a session state from the app. With a generation, the state counts only while that generation is current.
     package func take(_ session: SessionState, generation: Int? = nil) {
         step(.session(session)) { generation == nil || $0.generation == generation }
     }
 
-    /// Closes the open vault, and seals those that wait for it.
+    /// Closes the open store, and removes the rows of the previous owners from theirs.
     package func close() async {
         step(.closed)
-        let (handle, unsealed, tasks) = state.withLock { state in
+        let (handle, previousStores) = state.withLock { state in
             defer {
                 state.handle = nil
-                state.tasks = []
-                state.asks = [:]
                 state.isClosed = true
             }
-            return (state.handle, state.unsealed, state.tasks + state.asks.values.compactMap(\.self))
+            return (state.handle, state.previousStores)
         }
         hasBegun.open()
         openingsInput.finish()
-        for task in tasks { task.cancel() }
-        for previous in unsealed { await seal(previous) }
+        tasks.close()
+        for previous in previousStores { await leave(previous) }
         await handle?.store.close()
     }
 
     // MARK: - The step
 
     private func step(_ event: OwnerMachine.Event, if isWanted: (OwnerMachine) -> Bool = { _ in true }) {
-        let isMine = state.withLock { state in
+        let isPerformer = state.withLock { state in
             guard isWanted(state.machine) else { return false }
             return state.effectQueue.add(Self.actions(of: state.machine.handle(event), in: &state))
         }
-        if isMine { performWhatWaits() }
+        if isPerformer { performEffects() }
     }
 
-    /// What the machine's effects are to be done about; a vault that is no longer served is set aside at once.
+    /// Returns the actions for the machine's effects. A store that is no longer served leaves the state at once.
     private static func actions(of effects: [OwnerMachine.Effect], in state: inout State) -> [Action] {
         var actions: [Action] = []
         for effect in effects {
@@ -182,28 +184,27 @@ package final class OwnerRunner: Sendable {
             case .open(let owner, let generation):
                 let previous = state.handle
                 state.handle = nil
-                if let previous { state.unsealed.append(previous) }
+                if let previous { state.previousStores.append(previous) }
                 actions.append(.open(Opening(owner: owner, generation: generation, previous: previous)))
-            case .credentials(let credentials): actions.append(.tell(.credentials(credentials)))
+            case .credentials(let credentials): actions.append(.notify(.credentials(credentials)))
             case .askForToken(let generation, let wait):
                 actions.append(.askForToken(generation: generation, after: wait))
-            case .softBlocked(let reason): actions.append(.tell(.softBlocked(reason: reason)))
-            case .close: break
+            case .softBlocked(let reason): actions.append(.notify(.softBlocked(reason: reason)))
             }
         }
         return actions
     }
 
-    private func performWhatWaits() {
+    private func performEffects() {
         while let next = state.withLock({ $0.effectQueue.next() }) { perform(next) }
     }
 
     private func perform(_ action: Action) {
         switch action {
-        case .tell(let notice): notify(notice)
+        case .notify(let notice): notify(notice)
         case .open(let opening):
-            // Before anything else: a process that ends now must not show the former owner's rows at its next start.
-            writeNote()
+            // First of all: a process that ends now must not show the previous owner's rows at its next start.
+            persistOwners()
             notify(.ownerChanging(generation: opening.generation))
             openingsInput.yield(opening)
         case .askForToken(let generation, let wait): askForToken(generation, after: wait)
@@ -218,109 +219,105 @@ package final class OwnerRunner: Sendable {
         }
     }
 
-    private func writeNote() {
-        note.withLock { _ in
-            let (owner, unsealed) = state.withLock { ($0.machine.owner, $0.unsealed.map(\.owner) + $0.owed) }
-            dependencies.remember(owner, unsealed.filter { $0 != owner && $0 != .nobody })
+    private func persistOwners() {
+        persisting.withLock { _ in
+            let (owner, previous) = state.withLock {
+                ($0.machine.owner, $0.previousStores.map(\.owner) + $0.ownersWithRows)
+            }
+            dependencies.remember(owner, previous.filter { $0 != owner && $0 != .nobody })
         }
     }
 
-    // MARK: - Vaults
+    // MARK: - Stores
 
     private func open(_ opening: Opening) async {
         let generation = opening.generation
-        if let previous = opening.previous { await seal(previous) }
+        if let previous = opening.previous { await leave(previous) }
         guard state.withLock({ $0.machine.generation == generation }) else { return }
         do throws(SyncError) {
             let store = try openStore(opening.owner, generation)
             let handle = OwnerStoreHandle(store: store, owner: opening.owner, generation: generation)
-            let isMine = state.withLock { state -> Bool? in
+            let isPerformer = state.withLock { state -> Bool? in
                 guard state.machine.generation == generation, !state.isClosed else { return nil }
                 state.handle = handle
                 let actions = Self.actions(of: state.machine.handle(.storeOpened(generation: generation)), in: &state)
-                return state.effectQueue.add([.tell(.storeOpened(handle))] + actions)
+                return state.effectQueue.add([.notify(.storeOpened(handle))] + actions)
             }
-            guard let isMine else { return await store.close() }
-            if isMine { performWhatWaits() }
+            guard let isPerformer else { return await store.close() }
+            if isPerformer { performEffects() }
         } catch {
-            let isMine = state.withLock { state in
+            let isPerformer = state.withLock { state in
                 guard state.machine.generation == generation else { return false }
                 let actions = Self.actions(of: state.machine.handle(.storeFailed(generation: generation)), in: &state)
-                return state.effectQueue.add([.tell(.storeFailed(error))] + actions)
+                return state.effectQueue.add([.notify(.storeFailed(error))] + actions)
             }
-            if isMine { performWhatWaits() }
+            if isPerformer { performEffects() }
         }
     }
 
-    /// Leaves a former owner's vault as the policy says, and closes it.
-    private func seal(_ previous: OwnerStoreHandle) async {
-        let isSealed = previous.owner == .nobody ? true : await seal(previous.store)
+    /// Removes a previous owner's rows as the sign-out policy demands, and closes the store.
+    private func leave(_ previous: OwnerStoreHandle) async {
+        let isDone = previous.owner == .nobody ? true : await removeRows(previous.store)
         await previous.store.close()
         state.withLock { state in
-            state.unsealed.removeAll { $0.generation == previous.generation }
-            if !isSealed { state.owed.append(previous.owner) }
+            state.previousStores.removeAll { $0.generation == previous.generation }
+            if !isDone { state.ownersWithRows.append(previous.owner) }
         }
-        writeNote()
+        persistOwners()
     }
 
-    private func seal(_ store: OwnerStore) async -> Bool {
+    /// Returns whether the rows are removed, or another task removes them.
+    private func removeRows(_ store: OwnerStore) async -> Bool {
         do {
             try await store.seal(discarding: signOutPolicy == .discard)
             return true
         } catch  where error.code == .closed {
-            // Somebody else is at it, or has done it.
+            // Another task closed the store after it had removed the rows.
             return true
         } catch {
-            environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
+            environment.log.log(LogLine(.error, "Rows of a previous owner could not be removed from the device"))
             return false
         }
     }
 
-    /// Seals what a process left that ended too early. Generation 0 is nobody's: no news of it reach anybody.
+    /// Removes rows that an earlier process left. Generation 0 is never current, so no listener uses its changes.
     private func removeRowsOfPreviousOwners(_ owner: OwnerID) async {
         guard owner != state.withLock({ $0.machine.owner }) else { return }
-        var isSealed = false
+        var isDone = false
         do throws(SyncError) {
             let store = try openStore(owner, 0)
-            isSealed = await seal(store)
+            isDone = await removeRows(store)
             await store.close()
         } catch {
-            environment.log.log(LogLine(.error, "The former owner's rows could not be removed from the device"))
+            environment.log.log(LogLine(.error, "Rows of a previous owner could not be removed from the device"))
         }
-        if !isSealed { state.withLock { $0.owed.append(owner) } }
-        writeNote()
+        if !isDone { state.withLock { $0.ownersWithRows.append(owner) } }
+        persistOwners()
     }
 
     private func askForToken(_ generation: Int, after delay: Duration) {
-        let ask = state.withLock { state in
-            state.lastAsk += 1
-            state.asks[state.lastAsk] = .some(nil)
-            return state.lastAsk
+        let request = state.withLock { state in
+            state.lastTokenRequest += 1
+            return state.lastTokenRequest
         }
-        let ticket = environment.spawn { [weak self, environment] in
+        tasks.start(.tokenRequest(request)) { [weak self, environment] in
             do {
                 if delay > .zero { try await environment.sleep(delay) }
             } catch {
-                // Closed meanwhile.
+                // The runner was closed.
                 return
             }
-            await self?.askForToken(generation, ask)
-            self?.state.withLock { _ = $0.asks.removeValue(forKey: ask) }
-        }
-        state.withLock { state in
-            // One that is done already is not kept.
-            if state.asks[ask] != nil { state.asks[ask] = ticket }
-            if state.isClosed { ticket.cancel() }
+            await self?.askForToken(generation, request)
         }
     }
 
-    private func askForToken(_ generation: Int, _ ask: Int) async {
+    private func askForToken(_ generation: Int, _ request: Int) async {
         let isWanted = state.withLock { state in
-            !state.isClosed && state.lastAsk == ask && state.machine.wantsToken(generation: generation)
+            !state.isClosed && state.lastTokenRequest == request && state.machine.wantsToken(generation: generation)
         }
         guard isWanted else { return }
         do {
-            // None for now: the session source tells when there is one again.
+            // Without a token, the session source sends a state when it has one.
             guard let text = try await session.freshToken() else { return }
             let token = try AccessToken(text)
             step(
@@ -333,7 +330,7 @@ package final class OwnerRunner: Sendable {
     }
 }
 
-/// Hears of the owners and of the changes of their stores.
+/// Receives changes of the owner and of the open store.
 package protocol OwnerListener: AnyObject, Sendable {
     func ownerNotice(_ notice: OwnerRunner.Notice)
     /// A store committed a change. Called on the store's executor, in commit order.

@@ -4,17 +4,17 @@ internal import Synchronization
 
 /// Runs the loop of one client: does what its machine says and decides nothing.
 ///
-/// State is guarded by one mutex. Effects and calls of the app's handlers each happen one at a time and in order, on the
-/// threads that cause them, with no lock held.
+/// One mutex guards the state. Effects run one at a time and in order, and so do the calls of the app's handlers, on the
+/// threads that cause them and with no lock held.
 package final class SchedulerRunner: Sendable {
-    /// What is given once.
+    /// The parts that are set at creation and never change.
     package struct Ports: Sendable {
         package var client: any SchedulerClient
         package var pathMonitor: (any KizunaSyncPathMonitor)?
         package var foregroundSource: (any KizunaSyncForegroundSource)?
         package var realtime: (any KizunaSyncRealtimeWakeup)?
         package var topics: [String] = []
-        /// Nil draws from the environment.
+        /// With nil, the jitter comes from the environment.
         package var jitterSource: (@Sendable () -> Double)?
         package var needsReset: (@Sendable () async -> Bool)?
 
@@ -26,15 +26,24 @@ package final class SchedulerRunner: Sendable {
         var isGreeted = false
     }
 
+    /// A call of an app's handler.
+    private enum Delivery: Sendable {
+        case failure(SchedulerFailure)
+        case health(KizunaSyncHealth)
+        /// The first call of a new listener.
+        case currentHealth(listener: Int, KizunaSyncHealth)
+    }
+
     private struct State {
         var machine: SchedulerMachine
+        var effects = EffectQueue<SchedulerMachine.Effect>()
+        var deliveries = EffectQueue<Delivery>()
         var assigned: SchedulerAssignments
         var health: KizunaSyncHealth
         var dates = HealthDates()
         var listeners: [Int: Listener] = [:]
         var lastID = 0
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var timers: [Int: TimerTicket?] = [:]
         var step: (attempt: Int, ticket: TaskTicket)?
         var subscriptions: [Int: SchedulerSubscription] = [:]
         var realtime: (any KizunaSyncRealtimeSubscription)?
@@ -43,8 +52,7 @@ package final class SchedulerRunner: Sendable {
     private let ports: Ports
     package let environment: SyncEnvironment
     private let state: Mutex<State>
-    private let effects = SerialQueue()
-    private let deliveries = SerialQueue()
+    private let timers: TimerSet
 
     package init(
         _ settings: SchedulerMachine.Settings, ports: Ports, assigned: SchedulerAssignments,
@@ -52,6 +60,7 @@ package final class SchedulerRunner: Sendable {
     ) {
         self.ports = ports
         self.environment = environment
+        timers = TimerSet(clock: environment.clock)
         var settings = settings
         settings.hasPathMonitor = ports.pathMonitor != nil
         settings.hasForegroundSource = ports.foregroundSource != nil
@@ -65,13 +74,13 @@ package final class SchedulerRunner: Sendable {
 
     // MARK: - Inputs
 
-    /// Takes one event; what follows from it has begun when this returns, unless another thread is about it.
+    /// Takes one event. Its effects are performed before this returns, unless another thread performs them.
     package func step(_ event: SchedulerMachine.Event) {
         state.withLock { handle(event, &$0) }
         run()
     }
 
-    /// Changes what the app may assign, and tells the machine in the same breath where it matters to it.
+    /// Changes a value that the app may assign, and handles the event that `change` returns in the same critical section.
     package func assign(_ change: (inout SchedulerAssignments) -> SchedulerMachine.Event?) {
         state.withLock { state in
             if let event = change(&state.assigned) { handle(event, &state) }
@@ -83,30 +92,29 @@ package final class SchedulerRunner: Sendable {
         let now = environment.clock.now
         for effect in state.machine.handle(event, at: now) {
             if case .report(let failure) = effect {
-                deliveries.add { [self] in assigned.onError?(failure.error) }
+                state.deliveries.append([.failure(failure)])
             } else {
-                effects.add { [self] in perform(effect) }
+                state.effects.append([effect])
             }
         }
         let health = state.dates.health(state.machine.reading, now: now, wallClock: environment.wallClock)
         guard health != state.health else { return }
         state.health = health
         guard !state.listeners.isEmpty else { return }
-        deliveries.add { [self] in deliver(health) }
+        state.deliveries.append([.health(health)])
     }
 
     package var health: KizunaSyncHealth { state.withLock { $0.health } }
 
     package var assigned: SchedulerAssignments { state.withLock { $0.assigned } }
 
-    /// Calls the handler with the present health, then with each change.
+    /// Calls the handler with the current health, then with each change.
     package func addListener(_ handler: @escaping @Sendable (KizunaSyncHealth) -> Void) -> Int {
         let id = state.withLock { state in
             state.lastID += 1
             let id = state.lastID
             state.listeners[id] = Listener(handler: handler)
-            let health = state.health
-            deliveries.add { [self] in greet(id, health) }
+            state.deliveries.append([.currentHealth(listener: id, state.health)])
             return id
         }
         run()
@@ -117,7 +125,7 @@ package final class SchedulerRunner: Sendable {
         state.withLock { _ = $0.listeners.removeValue(forKey: id) }
     }
 
-    /// Asks for a run and says, when it has ended, whether it succeeded.
+    /// Requests a run. Waits until it has ended and returns whether it succeeded.
     package func runToEnd() async -> Bool {
         await withCheckedContinuation { continuation in
             state.withLock { state in
@@ -129,8 +137,8 @@ package final class SchedulerRunner: Sendable {
         }
     }
 
-    /// Runs once, and says whether that succeeded and no write is left. Where the path is not known to be satisfied, it
-    /// waits some seconds for its report: an app that was started for this run has just begun to monitor.
+    /// Runs once. Returns whether the run succeeded and no mutation is pending. While the path is not known to be satisfied,
+    /// waits some seconds for its report: the monitor of an app that was launched for this run has only just started.
     package func runAndLookWhetherDone() async -> Bool {
         await untilOnline(within: SchedulerWaits.firstReport)
         guard !Task.isCancelled, await runToEnd() else { return false }
@@ -152,20 +160,31 @@ package final class SchedulerRunner: Sendable {
         do {
             while let health = try await channel.next(), health.phase == .offline {}
         } catch {
-            // Cancelled: the caller looks.
+            // Cancelled: the caller checks for it.
         }
     }
 
     // MARK: - Deliveries
 
-    /// Whoever runs the effects also runs the deliveries, so that an effect never waits for an app's handler.
+    /// The performer of the effects also makes the deliveries, so that an effect never waits for an app's handler.
     private func run() {
-        if effects.drain() { deliveries.drain() }
+        guard state.withLock({ $0.effects.claim() }) else { return }
+        while let effect = state.withLock({ $0.effects.next() }) { perform(effect) }
+        guard state.withLock({ $0.deliveries.claim() }) else { return }
+        while let delivery = state.withLock({ $0.deliveries.next() }) { deliver(delivery) }
+    }
+
+    private func deliver(_ delivery: Delivery) {
+        switch delivery {
+        case .failure(let failure): assigned.onError?(failure.error)
+        case .health(let health): deliver(health)
+        case .currentHealth(let listener, let health): greet(listener, health)
+        }
     }
 
     private func deliver(_ health: KizunaSyncHealth) {
         for id in state.withLock({ $0.listeners.keys.sorted() }) {
-            // Looked up each time: a handler may have ended another one's subscription.
+            // Looked up each time: a handler may have removed another listener.
             let listener = state.withLock { $0.listeners[id] }
             if let listener, listener.isGreeted { listener.handler(health) }
         }
@@ -183,10 +202,9 @@ package final class SchedulerRunner: Sendable {
 
     private func perform(_ effect: SchedulerMachine.Effect) {
         switch effect {
-        case .startTimer(let timer, let delay): startTimer(timer, delay)
-        case .cancelTimer(let timer):
-            let ticket = state.withLock { $0.timers.removeValue(forKey: timer) }
-            ticket??.cancel()
+        case .startTimer(let timer, let delay):
+            timers.start(timer, after: delay) { [weak self] in self?.step(.timerFired(timer: timer)) }
+        case .cancelTimer(let timer): timers.cancel(timer)
         case .drawJitter(let arm):
             step(.jitterDrawn(arm: arm, ports.jitterSource?() ?? environment.randomFraction()))
         case .startPath(let source):
@@ -217,18 +235,6 @@ package final class SchedulerRunner: Sendable {
         state.withLock { state in
             defer { state.realtime = nil }
             return state.realtime
-        }
-    }
-
-    private func startTimer(_ timer: Int, _ delay: Duration) {
-        state.withLock { $0.timers[timer] = .some(nil) }
-        let ticket = environment.clock.schedule(after: delay) { [weak self] in
-            self?.state.withLock { _ = $0.timers.removeValue(forKey: timer) }
-            self?.step(.timerFired(timer: timer))
-        }
-        // One that fired already is not kept.
-        state.withLock { state in
-            if state.timers[timer] != nil { state.timers[timer] = ticket }
         }
     }
 

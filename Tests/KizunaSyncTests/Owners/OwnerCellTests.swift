@@ -20,32 +20,32 @@ import Testing
             .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "t5", .freshTokenLate: "",
             .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1", .wanted: "", .reset: "",
-            .close: "close",
+            .close: "",
         ],
         .signedIn: [
             .restoring: "none", .sameUser: "", .newToken: "t9", .otherUser: "none, open user:b 2",
             .lose: "none", .signOut: "none, open nobody 2", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "ask 1, none", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "",
-            .noFreshToken: "", .networkBack: "", .wanted: "", .reset: "", .close: "close",
+            .noFreshToken: "", .networkBack: "", .wanted: "", .reset: "", .close: "",
         ],
         .signedOut: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
             .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
-            .networkBack: "", .wanted: "", .reset: "", .close: "close",
+            .networkBack: "", .wanted: "", .reset: "", .close: "",
         ],
         .lost: [
             .restoring: "", .sameUser: "t1", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
             .signOut: "open nobody 2", .opened: "", .openedLate: "", .openFailed: "", .tokenRejected: "",
             .freshToken: "",
             .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "", .wanted: "", .reset: "",
-            .close: "close",
+            .close: "",
         ],
         .lostAsNobody: [
             .restoring: "none", .sameUser: "none, open user:a 2", .newToken: "none, open user:a 2",
             .otherUser: "none, open user:b 2", .lose: "", .signOut: "", .opened: "", .openedLate: "", .openFailed: "",
             .tokenRejected: "", .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "",
-            .networkBack: "", .wanted: "", .reset: "", .close: "close",
+            .networkBack: "", .wanted: "", .reset: "", .close: "",
         ],
         .opening: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
@@ -53,7 +53,7 @@ import Testing
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
             .wanted: "",
             .reset: "",
-            .close: "close",
+            .close: "",
         ],
         .failed: [
             .restoring: "", .sameUser: "open user:a 3", .newToken: "open user:a 3", .otherUser: "", .lose: "",
@@ -61,7 +61,7 @@ import Testing
             .freshToken: "", .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "", .networkBack: "",
             .wanted: "open user:b 3",
             .reset: "",
-            .close: "close",
+            .close: "",
         ],
         .rejected: [
             .restoring: "", .sameUser: "", .newToken: "t9", .otherUser: "open user:b 2", .lose: "",
@@ -69,7 +69,7 @@ import Testing
             .freshToken: "t5",
             .freshTokenLate: "", .freshTokenOfAnother: "", .noFreshToken: "ask 1 later", .networkBack: "ask 1",
             .wanted: "",
-            .reset: "", .close: "close",
+            .reset: "", .close: "",
         ],
         .closed: Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, "") }),
     ]
@@ -161,7 +161,6 @@ import Testing
     private static func word(_ effect: OwnerMachine.Effect) -> String {
         switch effect {
         case .open(let owner, let generation): "open \(owner.text) \(generation)"
-        case .close: "close"
         case .credentials(.unsettled): "none"
         case .credentials(.anonymous): "anonymous"
         case .credentials(.token(let token)): token

@@ -6,23 +6,23 @@ internal import Synchronization
 /// A light client for Supabase Auth: sign-up, password sign-in, refresh with rotation, sign-out. It is a session source
 /// for `KizunaSyncConfiguration.session`; an app that uses supabase-swift's Auth does not need it.
 ///
-/// Tokens are kept in memory, and the refresh token in the store the app gives. A refresh that fails offline is tried
-/// again; only an explicit sign-out reads as signed out (docs/spec/owners.md, A lost session is not a sign-out).
+/// Access tokens are kept in memory, the refresh token in the store that the app passes. A refresh that fails offline is
+/// repeated; only an explicit sign-out counts as signed out (docs/spec/owners.md, A lost session is not a sign-out).
 public final class KizunaAuth: SessionSource {
     private struct State {
         var machine = SessionMachine()
+        var effectQueue = EffectQueue<SessionMachine.Effect>()
         var current = SessionState.restoring
         var listeners: [Int: AsyncStream<SessionState>.Continuation] = [:]
         var lastListener = 0
         var waiters: [CheckedContinuation<String?, Never>] = []
-        var timers: [Int: TimerTicket] = [:]
         var lastEntry = 0
         var hasStarted = false
-        /// What is to be kept, when it is not yet: a session, or that there is none.
+        /// The session to save, or nil inside where the saved session is to be removed. Outer nil: everything is saved.
         var unsaved: KizunaAuthSession??
         var isSaving = false
         var saved: [AsyncGate] = []
-        /// Refresh tokens this process has used up.
+        /// Refresh tokens that this process has used.
         var spent: Set<String> = []
     }
 
@@ -30,13 +30,14 @@ public final class KizunaAuth: SessionSource {
     private let store: any KizunaAuthStore
     private let environment: SyncEnvironment
     private let state = Mutex(State())
+    private let timers: TimerSet
 
     /// Makes a client of a project.
     ///
     /// - Parameters:
     ///   - url: the project's URL.
     ///   - publishableKey: the project's publishable key.
-    ///   - store: where the session is kept between starts.
+    ///   - store: saves the session between launches.
     public convenience init(url: URL, publishableKey: String, store: any KizunaAuthStore = KizunaAuthMemoryStore()) {
         self.init(
             url: url, publishableKey: publishableKey, store: store, transport: PlatformTransport.http(),
@@ -50,11 +51,12 @@ public final class KizunaAuth: SessionSource {
         gateway = AuthGateway(base: url.textWithoutTrailingSlash, publishableKey: publishableKey, transport: transport)
         self.store = store
         self.environment = environment
+        timers = TimerSet(clock: environment.clock)
     }
 
     // MARK: - The app's calls
 
-    /// Signs a new user up and in; false where the user has to confirm the address first.
+    /// Signs a new user up and in. Returns false if the user must confirm the address first.
     ///
     /// - Throws: `SyncError`: `connectivity` offline, `server` with the reason (`user_already_exists`, `weak_password`).
     @discardableResult
@@ -69,7 +71,7 @@ public final class KizunaAuth: SessionSource {
         try await enter { try await self.gateway.signIn(email: email, password: password) }
     }
 
-    /// Asks for a session, and takes it unless another sign-in or a sign-out was asked for meanwhile.
+    /// Requests a session, and uses it unless another sign-in or a sign-out was requested later.
     @discardableResult
     private func enter(_ ask: () async throws -> AuthGrant?) async throws -> Bool {
         let entry = state.withLock { state in
@@ -79,21 +81,22 @@ public final class KizunaAuth: SessionSource {
         step(.signInBegan(entry: entry))
         guard let grant = try await ask() else { return false }
         guard step(.signedIn(entry: entry, grant)) else {
-            throw SyncError(.discarded, "Another sign-in, or a sign-out, was asked for after this sign-in.")
+            throw SyncError(.discarded, "Another sign-in, or a sign-out, was requested after this sign-in.")
         }
         return true
     }
 
-    /// Signs the user out on this device at once, and tells the server if it can be reached.
+    /// Signs the user out on this device at once, and on the server if it can be reached.
     ///
-    /// When it returns, the kept session is forgotten, or its store could not be written and is tried again.
+    /// When it returns, the saved session is removed, or the removal failed and is repeated.
     public func signOut() async {
         let gate = AsyncGate()
-        let token = state.withLock { state in
-            defer { take(.signedOut, in: &state) }
+        let (token, isPerformer) = state.withLock { state in
+            let token = state.machine.token
             state.saved.append(gate)
-            return state.machine.token
+            return (token, take(.signedOut, in: &state).isPerformer)
         }
+        if isPerformer { performEffects() }
         await gate.wait()
         if let token { await revoke(token) }
     }
@@ -102,8 +105,8 @@ public final class KizunaAuth: SessionSource {
         do {
             try await gateway.signOut(accessToken: accessToken)
         } catch {
-            // The device is signed out whatever the server says; the token ends by itself.
-            environment.log.log(LogLine(.info, "The auth server could not be told of a sign-out"))
+            // The device is signed out in any case, and the token expires.
+            environment.log.log(LogLine(.info, "The sign-out request to the auth server failed"))
         }
     }
 
@@ -115,8 +118,8 @@ public final class KizunaAuth: SessionSource {
     /// The session's states: the current one first, then each change.
     public func states() -> AsyncStream<SessionState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
-            // Told under the lock, here and at each change, so that every listener hears the newest last.
-            state.withLock { state in
+            // Sent under the lock, here and at each change, so that the newest state is the last one for every listener.
+            let isPerformer = state.withLock { state in
                 state.lastListener += 1
                 let id = state.lastListener
                 state.listeners[id] = continuation
@@ -125,16 +128,17 @@ public final class KizunaAuth: SessionSource {
                     environment.spawn { self.forget(id) }
                 }
                 continuation.yield(state.current)
-                guard !state.hasStarted else { return }
+                guard !state.hasStarted else { return false }
                 state.hasStarted = true
-                perform(SessionMachine.start, in: &state)
+                return state.effectQueue.add([SessionMachine.start])
             }
+            if isPerformer { performEffects() }
         }
     }
 
     private func forget(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
 
-    /// A new access token after the last one was not accepted; nil when there is none for now.
+    /// Returns a new access token after the last one was rejected, nil when none is available.
     public func freshToken() async throws -> String? {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiters.append(continuation) }
@@ -144,43 +148,63 @@ public final class KizunaAuth: SessionSource {
 
     // MARK: - The step
 
-    /// Takes an event; what follows from it happens under the lock, in order, and only starts things. Says whether the
-    /// event counted for the session.
+    /// Takes an event and performs its effects, unless another thread performs them. Returns whether the event counted for
+    /// the session.
     @discardableResult
     private func step(_ event: SessionMachine.Event) -> Bool {
-        state.withLock { take(event, in: &$0) }
+        let (isAccepted, isPerformer) = state.withLock { take(event, in: &$0) }
+        if isPerformer { performEffects() }
+        return isAccepted
     }
 
-    @discardableResult
-    private func take(_ event: SessionMachine.Event, in state: inout State) -> Bool {
+    /// Queues the effects of an event. A session to save is recorded in the same critical section: a save that ends before the
+    /// effect is performed must not open the gates of this one.
+    private func take(_ event: SessionMachine.Event, in state: inout State) -> (isAccepted: Bool, isPerformer: Bool) {
         let effects = state.machine.handle(event)
-        for effect in effects { perform(effect, in: &state) }
-        return !effects.contains { if case .revoke = $0 { true } else { false } }
+        var isAccepted = true
+        for effect in effects {
+            switch effect {
+            case .save(let session): state.unsaved = .some(session)
+            case .revoke: isAccepted = false
+            default: break
+            }
+        }
+        return (isAccepted, state.effectQueue.add(effects))
     }
 
-    private func perform(_ effect: SessionMachine.Effect, in state: inout State) {
+    private func performEffects() {
+        while let next = state.withLock({ $0.effectQueue.next() }) { perform(next) }
+    }
+
+    private func perform(_ effect: SessionMachine.Effect) {
         switch effect {
         case .load: environment.spawn { [self] in await load() }
         case .refresh(let generation, let token): environment.spawn { [self] in await refresh(generation, token) }
-        case .save(let session):
-            state.unsaved = .some(session)
-            guard !state.isSaving else { return }
-            state.isSaving = true
-            environment.spawn { [self] in await save() }
+        case .save: startSaving()
         case .startTimer(let timer, let delay):
-            state.timers[timer] = environment.clock.schedule(after: delay) { [weak self] in
-                self?.state.withLock { $0.timers[timer] = nil }
-                self?.step(.timerFired(timer: timer))
-            }
-        case .cancelTimer(let timer): state.timers.removeValue(forKey: timer)?.cancel()
+            timers.start(timer, after: delay) { [weak self] in self?.step(.timerFired(timer: timer)) }
+        case .cancelTimer(let timer): timers.cancel(timer)
         case .publish(let next):
-            state.current = next
-            for listener in state.listeners.values { listener.yield(next) }
+            state.withLock { state in
+                state.current = next
+                for listener in state.listeners.values { listener.yield(next) }
+            }
         case .responseWaiters(let token):
-            for waiter in state.waiters { waiter.resume(returning: token) }
-            state.waiters = []
+            let waiters = state.withLock { state in
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume(returning: token) }
         case .revoke(let token): environment.spawn { [self] in await revoke(token) }
         }
+    }
+
+    private func startSaving() {
+        let isFirst = state.withLock { state in
+            defer { state.isSaving = true }
+            return !state.isSaving
+        }
+        if isFirst { environment.spawn { [self] in await save() } }
     }
 
     private func load() async {
@@ -209,21 +233,21 @@ public final class KizunaAuth: SessionSource {
     /// The refresh token to use: the kept one, where another process of the app that shares the store has refreshed the session
     /// since. The server takes an old one for stolen and ends the session for all.
     private func newest(_ held: String) async -> String {
-        let (userID, isKept) = state.withLock { ($0.machine.userID, !$0.isSaving) }
-        // What this process has not kept yet is newer than whatever is kept.
+        let (userID, isKept) = state.withLock { ($0.machine.userID, $0.unsaved == nil && !$0.isSaving) }
+        // A session that this process has not saved yet is newer than the saved one.
         guard isKept else { return held }
         do {
             guard let kept = try await store.load(), kept.userID == userID else { return held }
-            // A store that does not keep what it is told has nothing newer.
+            // A store that does not save holds no newer token.
             let isSpent = state.withLock { $0.spent.contains(kept.refreshToken) }
             return isSpent ? held : kept.refreshToken
         } catch {
-            // Locked: the token at hand is the best there is.
+            // The store is locked: the token in memory is the newest known.
             return held
         }
     }
 
-    /// Keeps what is to be kept: one save at a time, the newest last, and again where one fails.
+    /// Saves the unsaved session: one save at a time, the newest last. A save that fails is repeated.
     private func save() async {
         var failures = 0
         while let next = nextToSave() {
@@ -233,7 +257,7 @@ public final class KizunaAuth: SessionSource {
                 openSaved { $0.unsaved == nil }
             } catch {
                 failures += 1
-                environment.log.log(LogLine(.warning, "The session could not be kept; it is tried again"))
+                environment.log.log(LogLine(.warning, "The session could not be saved; the save is repeated"))
                 state.withLock { state in
                     if state.unsaved == nil { state.unsaved = .some(next) }
                 }

@@ -1,38 +1,37 @@
 internal import KizunaCore
 
-/// Decides when an access token is refreshed and what the session is taken for. Pure.
+/// Decides when an access token is refreshed, and computes the state of the session. Pure.
 ///
 /// States:
-/// - `restoring`: the kept session is being read. → `none`, `held`.
+/// - `restoring`: the saved session is being read. → `none`, `held`.
 /// - `none`: nobody is signed in. → `held` at a sign-in.
-/// - `held(session)`: a user is signed in; a token is there, being fetched, or waited for. → `none` at a sign-out,
-///   `lost` when the server refuses the refresh token.
-/// - `lost(session)`: the server ended the session. Not a sign-out: the owner stays, nothing is sent until somebody
+/// - `held(session)`: a user is signed in; a token is present, being refreshed, or scheduled. → `none` at a sign-out,
+///   `lost` when the server rejects the refresh token.
+/// - `lost(session)`: the server ended the session. Not a sign-out: the owner stays, and nothing is sent until a user
 ///   signs in. → `held`, `none`.
 ///
 /// Invariants:
-/// - S1: only an explicit sign-out, or a kept session that is certainly absent, reads as signed out.
-/// - S2: one refresh is out at a time, and an answer counts only in the generation it started from; that of a sign-in
-///   only while no other sign-in and no sign-out was asked for after it.
-/// - S3: a failed refresh books its own next attempt.
-/// - S4: expiry is judged by time since receipt on the monotonic clock; the wall clock is never asked.
+/// - S1: only an explicit sign-out, or a saved session that is certainly absent, counts as signed out.
+/// - S2: one refresh runs at a time, and its response counts only in the generation of its start. The response to a sign-in counts
+///   only if no other sign-in and no sign-out was requested later.
+/// - S3: a failed refresh schedules the next attempt.
+/// - S4: expiry is computed from the time since receipt on the monotonic clock; the wall clock is not used.
 /// - S5: refreshes that succeed are some seconds apart, however short the tokens' life.
 package struct SessionMachine: Sendable {
     package enum Event: Sendable {
-        /// What the store holds; nil where it certainly holds none.
+        /// The saved session; nil if there is certainly none.
         case restored(KizunaAuthSession?)
-        /// The store could not be read; it is asked again.
+        /// The store could not be read; the read is repeated.
         case notRestored(jitter: Double)
-        /// The app asked to sign in or up; of several, the last asked for counts.
+        /// The app requested a sign-in or sign-up; only the last request counts.
         case signInBegan(entry: Int)
-        /// The auth server answered it.
+        /// The auth server accepted the sign-in.
         case signedIn(entry: Int, AuthGrant)
         case signedOut
         case refreshed(generation: Int, AuthGrant)
-        /// No grant came; `isRejected` when the server said that the session is over.
-        /// `retryAfter` is how long it asked to be left alone.
+        /// The refresh failed; `isRejected` if the server ended the session. `retryAfter` is the wait that the server requested.
         case refreshFailed(generation: Int, isRejected: Bool, jitter: Double, retryAfter: Duration? = nil)
-        /// A token is wanted because the last one was not accepted.
+        /// A token is needed because the last one was rejected.
         case tokenRejected
         case timerFired(timer: Int)
     }
@@ -44,9 +43,9 @@ package struct SessionMachine: Sendable {
         case startTimer(timer: Int, after: Duration)
         case cancelTimer(timer: Int)
         case publish(SessionState)
-        /// The wait for a token is over: this one, or none for now.
+        /// Resume the callers that wait for a token; nil if none is available.
         case responseWaiters(token: String?)
-        /// A session that came too late to be used: end it on the server.
+        /// End a session that arrived too late on the server.
         case revoke(accessToken: String)
     }
 
@@ -58,10 +57,12 @@ package struct SessionMachine: Sendable {
     }
 
     private var phase = Phase.restoring
+    /// The effects of the event that is being handled.
+    private var effects: [Effect] = []
     private var session: KizunaAuthSession?
     private var accessToken: String?
     private var generation = 1
-    /// The sign-in that is waited for.
+    /// The sign-in whose response is pending.
     private var entry: Int?
     private var isRefreshing = false
     private var failures = 0
@@ -70,7 +71,7 @@ package struct SessionMachine: Sendable {
 
     /// A token is refreshed when this much of its life is left, or half its life if that is less.
     private static let margin = Duration.seconds(60)
-    /// A server whose tokens hold for no time at all is not asked more often; the refusal of such a token asks sooner.
+    /// The shortest wait for tokens with a very short lifetime; the rejection of such a token refreshes sooner.
     private static let shortestWait = Duration.seconds(10)
 
     private static func wait(_ lifetime: Duration) -> Duration {
@@ -79,15 +80,15 @@ package struct SessionMachine: Sendable {
 
     package init() {}
 
-    /// The effect to begin with.
+    /// The first effect.
     package static let start = Effect.load
 
-    /// Whether somebody is signed in, or was until the server ended the session.
+    /// The signed-in user, also after the server has ended the session.
     package var userID: String? { session?.userID }
     package var token: String? { accessToken }
 
     package mutating func handle(_ event: Event) -> [Effect] {
-        var effects: [Effect] = []
+        defer { effects = [] }
         switch event {
         case .restored(let kept):
             guard phase == .restoring else { return [] }
@@ -98,17 +99,17 @@ package struct SessionMachine: Sendable {
                 return [.publish(.signedOut)]
             }
             phase = .held
-            refresh(&effects)
+            refresh()
         case .notRestored(let jitter):
             guard phase == .restoring else { return [] }
-            retry(jitter, &effects)
+            retry(jitter)
         case .signInBegan(let begun): entry = begun
         case .signedIn(let answered, let grant):
             guard answered == entry else { return [.revoke(accessToken: grant.accessToken)] }
             entry = nil
             generation += 1
             isRefreshing = false
-            take(grant, &effects)
+            take(grant)
         case .signedOut:
             entry = nil
             generation += 1
@@ -117,14 +118,14 @@ package struct SessionMachine: Sendable {
             session = nil
             accessToken = nil
             failures = 0
-            cancelTimer(&effects)
+            cancelTimer()
             effects += [.save(nil), .publish(.signedOut), .responseWaiters(token: nil)]
         case .refreshed(let from, let grant):
             guard from == generation, isRefreshing else {
                 return phase == .none ? [.revoke(accessToken: grant.accessToken)] : []
             }
             isRefreshing = false
-            take(grant, &effects)
+            take(grant)
         case .refreshFailed(let from, let isRejected, let jitter, let retryAfter):
             guard from == generation, isRefreshing else { return [] }
             isRefreshing = false
@@ -134,26 +135,26 @@ package struct SessionMachine: Sendable {
                 accessToken = nil
                 effects.append(.publish(.lost))
             } else {
-                retry(jitter, notBefore: retryAfter ?? .zero, &effects)
+                retry(jitter, notBefore: retryAfter ?? .zero)
             }
         case .tokenRejected:
             guard phase == .held else { return [.responseWaiters(token: nil)] }
             accessToken = nil
-            refresh(&effects)
+            refresh()
         case .timerFired(let fired):
             guard fired == timer else { return [] }
             timer = nil
-            if phase == .restoring { effects.append(.load) } else { refresh(&effects) }
+            if phase == .restoring { effects.append(.load) } else { refresh() }
         }
         return effects
     }
 
-    private mutating func take(_ grant: AuthGrant, _ effects: inout [Effect]) {
+    private mutating func take(_ grant: AuthGrant) {
         phase = .held
         failures = 0
         session = grant.session
         accessToken = grant.accessToken
-        cancelTimer(&effects)
+        cancelTimer()
         lastTimer += 1
         timer = lastTimer
         effects += [
@@ -164,23 +165,23 @@ package struct SessionMachine: Sendable {
         ]
     }
 
-    private mutating func refresh(_ effects: inout [Effect]) {
+    private mutating func refresh() {
         guard phase == .held, !isRefreshing, let session else { return }
-        cancelTimer(&effects)
+        cancelTimer()
         isRefreshing = true
         effects.append(.refresh(generation: generation, token: session.refreshToken))
     }
 
-    private mutating func retry(_ jitter: Double, notBefore floor: Duration = .zero, _ effects: inout [Effect]) {
+    private mutating func retry(_ jitter: Double, notBefore floor: Duration = .zero) {
         failures += 1
-        cancelTimer(&effects)
+        cancelTimer()
         lastTimer += 1
         timer = lastTimer
         let wait = RetrySchedule.refresh.wait(afterFailure: failures).jittered(jitter)
         effects.append(.startTimer(timer: lastTimer, after: max(wait, RetryAfter.bounded(floor))))
     }
 
-    private mutating func cancelTimer(_ effects: inout [Effect]) {
+    private mutating func cancelTimer() {
         guard let running = timer else { return }
         timer = nil
         effects.append(.cancelTimer(timer: running))
