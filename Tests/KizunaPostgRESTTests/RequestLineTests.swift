@@ -3,9 +3,9 @@ import KizunaPostgREST
 import TestSupport
 import Testing
 
-/// What builder calls become on the wire, as supabase-swift sends them.
+/// Each builder call has the request line that supabase-swift sends.
 @Suite struct RequestLineTests {
-    @Test func everyCallBecomesItsRequestLine() throws {
+    @Test func everyCallHasTheRequestLineOfSupabaseSwift() throws {
         let lines = try SpecCases.load("request-lines.json").arrayElements()
         #expect(lines.count == RequestCalls.all.count)
         #expect(lines.count >= 120)
@@ -16,13 +16,7 @@ import Testing
         }
     }
 
-    @Test func deprecatedSpellingsSendTheSame() {
-        let query = (OldSpellings.self as any OldCalls.Type).built.request.queryText
-        #expect(
-            query == "select=%2A&t=like.a%25&t=ilike.b%25&id=in.%281%2C2%29&b=plfts.c&b=phfts%28simple%29.c&b=wfts.c")
-    }
-
-    @Test func headersSayTheShapeTheSchemaAndThePreferences() {
+    @Test func headersCarryTheShapeTheSchemaAndThePreferences() {
         func headers(_ builder: PlainBuilder) -> [String] { builder.request.headers.map { "\($0.name): \($0.value)" } }
         let tasks = PlainBuilder()
         #expect(headers(tasks) == ["Accept: application/json", "Accept-Profile: public"])
@@ -40,31 +34,19 @@ import Testing
         #expect(headers(tasks.maxAffected(1).maxAffected(2))[2] == "Prefer: handling=strict,max-affected=2")
     }
 
-    @Test func tableNamesCannotLeaveTheirSegment() {
+    @Test func aTableNameStaysInOnePathSegment() {
         #expect(PlainBuilder("odd names").request.target == "/odd%20names?select=%2A")
         #expect(PlainBuilder("rpc/drop?x").request.target == "/rpc%2Fdrop%3Fx?select=%2A")
     }
 
-    @Test func aGenericFunctionTakesAnyBuilder() {
+    @Test func aGenericFunctionAcceptsEveryBuilder() {
         func applied<Request: OfflinePostgrestFilterBuilder>(to request: Request) -> Request {
             request.neq("done", value: true)
         }
         #expect(applied(to: PlainBuilder()).request.queryText == "select=%2A&done=neq.true")
     }
 
-    @Test func anObjectThatIsNoJSONIsRefusedRatherThanWidened() {
+    @Test func anObjectWithNaNHasAnEmptyFilterText() {
         #expect(["x": Double.nan].filterText == "")
-    }
-}
-
-private protocol OldCalls {
-    static var built: PlainBuilder { get }
-}
-
-private enum OldSpellings: OldCalls {
-    @available(*, deprecated)
-    static var built: PlainBuilder {
-        PlainBuilder().like("t", value: "a%").ilike("t", value: "b%").in("id", value: [1, 2]).plfts("b", query: "c")
-            .phfts("b", query: "c", config: "simple").wfts("b", query: "c")
     }
 }

@@ -113,7 +113,4 @@ extension TableRequest {
 
     /// Which of the table's columns the answer carries.
     package var selectedColumns: SelectedColumns { selectList.selected }
-
-    /// Whether the select list names referenced tables.
-    package var hasEmbeds: Bool { !selectList.embeds.isEmpty }
 }

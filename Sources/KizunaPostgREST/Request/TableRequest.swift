@@ -48,19 +48,11 @@ public struct TableRequest: Sendable, Hashable {
         return terms.allSatisfy(\.isPlainColumn) ? terms.map(\.column) : nil
     }
 
-    /// The order parameters of referenced tables.
-    package var referencedOrder: [QueryItem] { items.filter { $0.role == .order && $0.name != "order" } }
-
     /// How many rows are asked for at most.
     package var limit: Int? { number("limit") }
 
     /// How many rows are skipped.
     package var offset: Int? { number("offset") }
-
-    /// The limit and offset parameters of referenced tables.
-    package var referencedWindow: [QueryItem] {
-        items.filter { ($0.role == .limit || $0.role == .offset) && $0.name != "limit" && $0.name != "offset" }
-    }
 
     /// Two requests are equal when they would be sent alike, byte for byte.
     public static func == (lhs: TableRequest, rhs: TableRequest) -> Bool {
