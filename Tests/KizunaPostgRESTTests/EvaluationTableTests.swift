@@ -2,7 +2,7 @@ import KizunaCore
 import KizunaPostgREST
 import Testing
 
-/// One line per rule of the local evaluation table: type, cell, test, answer.
+/// One line per rule of the evaluation table: type, cell, test, result.
 @Suite struct EvaluationTableTests {
     private typealias Line = (type: KizunaColumnType, json: String, test: String, response: Truth)
 
@@ -67,7 +67,7 @@ import Testing
         (.jsonb, "{}", "eq.{x", .unknown), (.json, "{}", "eq.{}", .unknown), (.jsonb, "null", "is.null", .unknown),
     ]
 
-    @Test func everyRuleOfTheTableHolds() {
+    @Test func everyRuleOfTheEvaluationTableHolds() {
         for line in Self.numbers + Self.scalars + Self.times + Self.containers {
             let row = RowView(RawJSON(unchecked: Array("{\"c\":\(line.json)}".utf8)))
             let truth = FilterExpression(filters: [QueryItem("c", line.test)])
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func pathsFollowKeysAndIndexes() {
+    @Test func jsonPathsSelectByKeyAndIndex() {
         let json = #"{"c":{"s":"one","n":1.50,"e":1e3,"o":{"x":true},"l":[1,"a"],"z":null,"t":true}}"#
         let row = RowView(RawJSON(unchecked: Array(json.utf8)))
         let lines: [(String, String, Truth)] = [
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func quantifiersAreOrAndAndOverTheirElements() {
+    @Test func anyIsOrAndAllIsAndOverTheElements() {
         let row = RowView(RawJSON(unchecked: Array(#"{"c":2,"n":null}"#.utf8)))
         let types = TableTypes(columns: ["c": .int4, "n": .int4])
         let lines: [(String, String, Truth)] = [
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func expressionsWithoutSpecialCharactersAreMatchedWhenAskedFor() {
+    @Test func regularExpressionsWithoutSpecialCharactersAreEvaluatedIfEnabled() {
         let row = RowView(RawJSON(unchecked: Array(#"{"c":"Draw plan"}"#.utf8)))
         let types = TableTypes(columns: ["c": .text], patternEvaluation: .ascii)
         let lines: [(String, Truth)] = [

@@ -3,9 +3,9 @@ import KizunaPostgREST
 import TestSupport
 import Testing
 
-/// `filter-cases.json`: rows and filters with the answer PostgreSQL gave.
+/// `filter-cases.json`: rows and filters with the recorded results of PostgreSQL.
 @Suite struct FilterCaseTests {
-    @Test func everyResponseIsPostgreSQLsOrUnknown() throws {
+    @Test func everyResultIsThatOfPostgreSQLOrUnknown() throws {
         let cases = try SpecCases.load("filter-cases.json").arrayElements()
         #expect(cases.count >= 300)
         var answered = 0
@@ -38,7 +38,7 @@ import Testing
         #expect(answered > 250)
     }
 
-    /// Whether an answer is what PostgreSQL said, or claims less. `null` also stands for "not true".
+    /// Whether a result equals that of PostgreSQL or is less specific. `null` also means "not true".
     private static func allows(_ truth: Truth, _ postgres: String) -> Bool {
         switch postgres {
         case "refused": true

@@ -15,7 +15,7 @@ import Testing
 
     // MARK: - Without declared types
 
-    @Test func aChangeOfABooleanMovesARowBetweenListsWithoutDeclaredTypes() {
+    @Test func aChangedBooleanMovesARowBetweenListsWithoutDeclaredTypes() {
         for (row, isDone) in [(#"{"done":true}"#, true), (#"{"done":false}"#, false)] {
             let view = RowView(RawJSON(unchecked: Array(row.utf8)))
             func response(_ builder: PlainBuilder) -> Truth {
@@ -28,20 +28,20 @@ import Testing
         }
     }
 
-    @Test func aPatternIsUnknownUnlessAskedFor() {
+    @Test func aPatternIsUnknownUnlessPatternEvaluationIsOn() {
         let row = #"{"title":"Draw plan"}"#
         #expect(truth(row, ("title", "ilike.%plan%")) == .unknown)
         let ascii = TableTypes(patternEvaluation: .ascii)
         #expect(truth(row, ("title", "ilike.%PLAN%"), types: ascii) == .yes)
         #expect(truth(row, ("title", "ilike.%x%"), types: ascii) == .no)
         #expect(truth(row, ("title", "like.%plan"), types: ascii) == .yes)
-        // citext would match what text does not.
+        // citext would match, text does not.
         #expect(truth(row, ("title", "like.%PLAN"), types: ascii) == .unknown)
         #expect(truth(row, ("title", "ilike.%é%"), types: ascii) == .unknown)
         #expect(truth(#"{"title":null}"#, ("title", "ilike.%x%")) == .null)
     }
 
-    @Test func undeclaredNumbersResponseWhereEveryNumberTypeAgrees() {
+    @Test func undeclaredNumbersAreDecidedWhereAllNumberTypesAgree() {
         #expect(truth(#"{"n":5}"#, ("n", "eq.5")) == .yes)
         #expect(truth(#"{"n":5}"#, ("n", "gt.4.5")) == .yes)
         #expect(truth(#"{"n":123456789}"#, ("n", "eq.123456788")) == .no)
@@ -51,7 +51,7 @@ import Testing
         #expect(truth(#"{"n":0.1}"#, ("n", "eq.0.1")) == .yes)
     }
 
-    @Test func undeclaredStringsResponseOnlyWhatEveryTypeWouldSay() {
+    @Test func undeclaredStringsAreDecidedWhereAllTypesAgree() {
         #expect(truth(#"{"s":"open"}"#, ("s", "eq.open")) == .yes)
         #expect(truth(#"{"s":"open"}"#, ("s", "eq.done")) == .no)
         #expect(truth(#"{"s":"open"}"#, ("s", "in.(done,shut)")) == .no)
@@ -69,7 +69,7 @@ import Testing
         #expect(truth(#"{"s":"é"}"#, ("s", "eq.e")) == .unknown)
     }
 
-    @Test func anAbsentColumnIsUnknownAndANullIsNot() {
+    @Test func aMissingColumnIsUnknownAndANullIsDecided() {
         #expect(truth("{}", ("a", "eq.1")) == .unknown)
         #expect(truth(#"{"a":null}"#, ("a", "eq.1")) == .null)
         #expect(truth(#"{"a":null}"#, ("a", "is.null")) == .yes)
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: - Declared types beyond the generated ones
 
-    @Test func textIsOrderedOnlyInTheCollationC() {
+    @Test func textIsOrderedInTheCollationCOnly() {
         let plain = TableTypes(columns: ["t": .text])
         let ordered = TableTypes(columns: ["t": .text.byteOrdered])
         #expect(truth(#"{"t":"Zebra"}"#, ("t", "lt.apple"), types: plain) == .unknown)
@@ -90,14 +90,14 @@ import Testing
         #expect(truth(#"{"t":"apple"}"#, ("t", "lte.apples"), types: plain) == .unknown)
     }
 
-    @Test func citextFoldsOnlyASCII() {
+    @Test func citextIgnoresTheCaseOfASCIIOnly() {
         let types = TableTypes(columns: ["t": .citext], patternEvaluation: .ascii)
         #expect(truth(#"{"t":"Bob"}"#, ("t", "eq.BOB"), types: types) == .yes)
         #expect(truth(#"{"t":"Bob"}"#, ("t", "like.b%"), types: types) == .yes)
         #expect(truth(#"{"t":"É"}"#, ("t", "eq.é"), types: types) == .unknown)
     }
 
-    @Test func aSessionZoneThatIsNotKnownLeavesTimesWithoutOffsetOpen() {
+    @Test func timesWithoutOffsetAreUnknownInAnUnknownSessionZone() {
         var types = TableTypes(columns: ["at": .timestamptz])
         let row = #"{"at":"2024-02-29T14:00:00+02:00"}"#
         #expect(truth(row, ("at", "eq.2024-02-29T12:00:00"), types: types) == .yes)
@@ -106,14 +106,14 @@ import Testing
         #expect(truth(row, ("at", "eq.2024-02-29T12:00:00Z"), types: types) == .yes)
     }
 
-    @Test func aTypeNotKnownResponsesOnlyTestsForNull() {
+    @Test func anUnknownTypeDecidesOnlyTestsForNull() {
         let types = TableTypes(columns: ["g": KizunaColumnType(rawValue: "geometry(Point,4326)")])
         #expect(truth(#"{"g":"0101"}"#, ("g", "eq.0101"), types: types) == .unknown)
         #expect(truth(#"{"g":"0101"}"#, ("g", "not.is.null"), types: types) == .yes)
         #expect(truth(#"{"g":null}"#, ("g", "eq.0101"), types: types) == .null)
     }
 
-    @Test func typeNamesOfEverySpellingMeanTheSame() {
+    @Test func allSpellingsOfATypeNameAreEqual() {
         let spellings = [
             "bigint": "int8", "INTEGER": "int4", "character varying(10)": "varchar", "numeric(12,2)": "numeric",
             "timestamp(3) with time zone": "timestamptz", "_text": "text[]", "uuid[]": "uuid[]",
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: - Parsing
 
-    @Test func textsTheServerRejectsAreUnknown() {
+    @Test func textsThatTheServerRejectsAreUnknown() {
         let row = #"{"a":1,"b":2}"#
         for (name, value) in [
             ("a", "1"), ("a", "xx.1"), ("a", "not.not.eq.1"), ("a", "neq(any).{1}"), ("a", "eq(some).1"),
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func treesNestQuoteAndNegate() {
+    @Test func logicTreesAreParsedWithNestingQuotesAndNegation() {
         let row = #"{"a":1,"t":"x,y)","d":{"k":"v w"}}"#
         #expect(truth(row, ("or", #"(a.eq.2,t.eq."x,y)")"#)) == .yes)
         #expect(truth(row, ("or", "( a.eq.2 , and(a.eq.1, a.lt.5 ) )")) == .yes)
@@ -156,7 +156,7 @@ import Testing
         #expect(truth(#"{"a":null}"#, ("a", "not.in.()")) == .yes)
     }
 
-    @Test func filtersOfReferencedTablesLeaveRowsAloneUnlessJoinedInner() {
+    @Test func filtersOnReferencedTablesFilterRowsOnlyWithAnInnerJoin() {
         let row = #"{"id":1}"#
         #expect(truth(row, ("photos.id", "eq.1"), columns: "*,photos(*)") == .yes)
         #expect(truth(row, ("photos.or", "(id.eq.1)"), columns: "*,photos(*)") == .yes)
@@ -167,7 +167,7 @@ import Testing
         #expect(truth(row, ("others.id", "eq.1"), columns: "*,photos(*)") == .unknown)
     }
 
-    @Test func theColumnsReadAreNamed() {
+    @Test func aFilterNamesTheColumnsItReads() {
         let expression = FilterExpression(
             tasks.eq("a", value: 1).or("b.eq.1,not.and(c.is.null,d->x.eq.1)").fts("e", query: "q").request)
         #expect(expression.columns == ["a", "b", "c", "d", "e"])
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: - Keys
 
-    @Test func keysArePinnedByEqAndInOnTheKeyColumns() {
+    @Test func eqAndInOnTheKeyColumnsGiveThePrimaryKeys() {
         func keys(_ builder: PlainBuilder, _ columns: [String] = ["id"]) -> [String]? {
             FilterExpression(builder.request).pinnedKeys(keyColumns: columns)?.map(\.text)
         }
@@ -209,7 +209,7 @@ import Testing
         #expect(keys(tasks) == nil)
     }
 
-    @Test func aColumnOfTextsPinsWhateverIsAskedFor() {
+    @Test func aTextKeyColumnGivesEveryValueAsAKey() {
         let types = TableTypes(columns: ["id": .text, "n": .int4])
         for text in ["05", "2024-01-01", " a", "{a}", "", "a0eebc999c0b4ef8bb6d6bb9bd380a11"] {
             let expression = FilterExpression(tasks.eq("id", value: text).request)

@@ -3,12 +3,12 @@ import KizunaPostgREST
 import TestSupport
 import Testing
 
-/// Reads whose answers were confirmed on PostgreSQL, evaluated here over the same rows.
+/// Reads with the recorded results of PostgreSQL, evaluated on the same rows.
 @Suite struct FixtureReadTests {
-    /// A JSON null and an SQL null of a jsonb column are written alike, so that these stay unknown here.
+    /// The server writes a JSON null and an SQL null of a jsonb column in the same way; these results are unknown.
     private static let readsJSONNull = ["filter-jsonb-eq-json-null", "filter-jsonb-json-null-is-not-sql-null"]
 
-    @Test func admittedRowsAreTheServersWhereverTheAnswerIsKnown() throws {
+    @Test func aKnownResultIsTheResultOfTheServer() throws {
         let tables = try SpecCases.load("fixture-rows.json")
         let reads = try SpecCases.load("fixture-reads.json").arrayElements()
         var exact = 0
@@ -41,7 +41,7 @@ import Testing
         #expect(exact > 100)
     }
 
-    @Test func whatTheServerRefusesHasNoAnswerOnAnyRowWithAValue() throws {
+    @Test func aFilterThatTheServerRejectsIsUnknownOnEveryValue() throws {
         let tables = try SpecCases.load("fixture-rows.json")
         for read in try SpecCases.load("fixture-reads.json").arrayElements() where read.text("local") == "server-error"
         {

@@ -2,15 +2,15 @@ import KizunaCore
 import KizunaPostgREST
 import Testing
 
-/// The laws of SQL's logic with a fourth value for "not known here".
+/// SQL's logic with a fourth value for "unknown".
 @Suite struct TruthTests {
     private static let pairs = Truth.allCases.flatMap { left in Truth.allCases.map { (left, $0) } }
     private static let certain: [Truth] = [.yes, .no, .null]
 
-    /// The truths SQL may have where this device says `truth`.
+    /// The possible SQL results for a truth value.
     private static func meanings(_ truth: Truth) -> [Truth] { truth == .unknown ? certain : [truth] }
 
-    /// SQL's AND, written as its table.
+    /// The truth table of SQL's AND.
     private static func sqlAnd(_ lhs: Truth, _ rhs: Truth) -> Truth {
         if lhs == .no || rhs == .no { return .no }
         return lhs == .null || rhs == .null ? .null : .yes
@@ -18,12 +18,12 @@ import Testing
 
     private static func sqlNot(_ truth: Truth) -> Truth { truth == .yes ? .no : truth == .no ? .yes : .null }
 
-    /// Whether an answer covers what SQL said; `null` also stands for "not true".
+    /// Whether a truth value covers an SQL result; `null` also means "not true".
     private static func covers(_ response: Truth, _ sql: Truth) -> Bool {
         response == .unknown || response == sql || (response == .null && sql == .no)
     }
 
-    @Test func andAndOrAndNotAreSQLsWhereNothingIsUnknown() {
+    @Test func andOrAndNotFollowSQLForKnownOperands() {
         for left in Self.certain {
             #expect(left.negated == Self.sqlNot(left))
             for right in Self.certain {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func noAnswerClaimsMoreThanEveryMeaningOfItsParts() {
+    @Test func aResultCoversAllPossibleResultsOfItsOperands() {
         for (left, right) in Self.pairs {
             for leftMeaning in Self.meanings(left) {
                 for rightMeaning in Self.meanings(right) {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func falseDecidesAndTrueDecidesOrWhateverIsUnknown() {
+    @Test func falseDecidesAndAndTrueDecidesOrDespiteAnUnknown() {
         #expect(Truth.no.and(.unknown) == .no)
         #expect(Truth.unknown.and(.no) == .no)
         #expect(Truth.yes.or(.unknown) == .yes)
@@ -58,11 +58,11 @@ import Testing
         #expect(Truth.unknown.negated == .unknown)
     }
 
-    @Test func onlyYesAdmits() {
+    @Test func onlyTrueMatchesARow() {
         #expect(Truth.allCases.map(\.isMatched) == [true, false, false, nil])
     }
 
-    @Test func nullAndUnknownInsideANegationStayUnknown() {
+    @Test func negationOfNullAndUnknownIsUnknown() {
         let row = RowView(.init(unchecked: Array(#"{"a":null}"#.utf8)))
         let plain = FilterExpression(filters: [QueryItem("and", "(a.eq.1,b.eq.2)")])
         let negated = FilterExpression(filters: [QueryItem("not.and", "(a.eq.1,b.eq.2)")])

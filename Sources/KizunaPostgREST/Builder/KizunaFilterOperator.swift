@@ -1,15 +1,15 @@
-/// An operator as it is spelled in a request, for `not(_:operator:value:)`.
+/// An operator in the spelling of a request, for `not(_:operator:value:)`.
 ///
 /// `from("tasks").not("done", operator: .is, value: true)` ⟶ `GET /tasks?done=not.is.true`. Offline: evaluated where
-/// the operator's own method is.
+/// the method of the operator is.
 public struct KizunaFilterOperator: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The operator's word.
+    /// The operator's spelling.
     public let rawValue: String
 
-    /// Makes an operator from its word.
+    /// Creates an operator from its spelling.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Makes an operator from its word.
+    /// Creates an operator from its spelling.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
     /// Equal.
@@ -42,15 +42,15 @@ public struct KizunaFilterOperator: RawRepresentable, Hashable, Sendable, Expres
     public static let cs: Self = "cs"
     /// Is contained by.
     public static let cd: Self = "cd"
-    /// Lies wholly before a range.
+    /// Lies entirely before a range.
     public static let sl: Self = "sl"
-    /// Lies wholly behind a range.
+    /// Lies entirely after a range.
     public static let sr: Self = "sr"
     /// Does not begin before a range.
     public static let nxl: Self = "nxl"
-    /// Does not end behind a range.
+    /// Does not end after a range.
     public static let nxr: Self = "nxr"
-    /// Borders on a range.
+    /// Is adjacent to a range.
     public static let adj: Self = "adj"
     /// Shares an element.
     public static let ov: Self = "ov"

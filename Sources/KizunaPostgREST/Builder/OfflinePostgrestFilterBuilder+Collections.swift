@@ -1,5 +1,5 @@
 extension OfflinePostgrestFilterBuilder {
-    /// Keeps the rows whose array, range or JSON holds all of a value.
+    /// Keeps the rows whose array, range or JSON contains a value.
     ///
     /// `from("tasks").contains("tags", value: ["red", "blue"])` ⟶ `GET /tasks?tags=cs.{red,blue}`. Offline: evaluated
     /// on one-dimensional arrays of a declared type and on `jsonb`.
@@ -7,7 +7,7 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "cs.\(value.filterText)")
     }
 
-    /// Keeps the rows whose array, range or JSON is wholly within a value.
+    /// Keeps the rows whose array, range or JSON is contained in a value.
     ///
     /// `from("tasks").containedBy("tags", value: ["red", "blue"])` ⟶ `GET /tasks?tags=cd.{red,blue}`. Offline:
     /// evaluated on one-dimensional arrays of a declared type and on `jsonb`.
@@ -23,14 +23,14 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "ov.\(value.filterText)")
     }
 
-    /// Keeps the rows whose range lies wholly before a range.
+    /// Keeps the rows whose range lies entirely before a range.
     ///
     /// `from("rooms").rangeLt("booked", range: "[1,5)")` ⟶ `GET /rooms?booked=sl.[1,5)`. Offline: unknown.
     public func rangeLt(_ column: String, range: any KizunaFilterValue) -> Self {
         adding(column, "sl.\(range.filterText)")
     }
 
-    /// Keeps the rows whose range lies wholly behind a range.
+    /// Keeps the rows whose range lies entirely after a range.
     ///
     /// `from("rooms").rangeGt("booked", range: "[1,5)")` ⟶ `GET /rooms?booked=sr.[1,5)`. Offline: unknown.
     public func rangeGt(_ column: String, range: any KizunaFilterValue) -> Self {
@@ -44,14 +44,14 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "nxl.\(range.filterText)")
     }
 
-    /// Keeps the rows whose range does not end behind a range.
+    /// Keeps the rows whose range does not end after a range.
     ///
     /// `from("rooms").rangeLte("booked", range: "[1,5)")` ⟶ `GET /rooms?booked=nxr.[1,5)`. Offline: unknown.
     public func rangeLte(_ column: String, range: any KizunaFilterValue) -> Self {
         adding(column, "nxr.\(range.filterText)")
     }
 
-    /// Keeps the rows whose range borders on a range without overlap.
+    /// Keeps the rows whose range is adjacent to a range.
     ///
     /// `from("rooms").rangeAdjacent("booked", range: "[1,5)")` ⟶ `GET /rooms?booked=adj.[1,5)`. Offline: unknown.
     public func rangeAdjacent(_ column: String, range: any KizunaFilterValue) -> Self {

@@ -2,7 +2,7 @@ extension OfflinePostgrestFilterBuilder {
     /// Keeps the rows whose column equals a value.
     ///
     /// `from("tasks").eq("done", value: false)` ⟶ `GET /tasks?done=eq.false`. Offline: evaluated; a null cell never
-    /// matches. Undeclared text is decided where every type agrees.
+    /// matches. In a column without a declared type, text is decided where all possible types agree.
     public func eq(_ column: String, value: any KizunaFilterValue) -> Self {
         adding(column, "eq.\(value.filterText)")
     }
@@ -63,16 +63,15 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "isdistinct.\(value.filterText)")
     }
 
-    /// Keeps the rows whose column is one of some values.
+    /// Keeps the rows whose column is one of the values.
     ///
-    /// `from("tasks").in("id", values: [1, 2])` ⟶ `GET /tasks?id=in.(1,2)`. The order of the values is kept, so sort
-    /// them where equal sets shall share one stored answer. Offline: evaluated as `eq` is; an empty list matches
-    /// nothing.
+    /// `from("tasks").in("id", values: [1, 2])` ⟶ `GET /tasks?id=in.(1,2)`. The order of the values is kept: sort
+    /// them if equal sets are to share one cached query. Offline: evaluated as `eq` is; an empty list matches nothing.
     public func `in`(_ column: String, values: [any KizunaFilterValue]) -> Self {
         adding(column, "in.\(listText(values))")
     }
 
-    /// Keeps the rows whose column is none of some values.
+    /// Keeps the rows whose column is none of the values.
     ///
     /// `from("tasks").notIn("id", values: [1, 2])` ⟶ `GET /tasks?id=not.in.(1,2)`. Offline: evaluated as `in` is; a
     /// null cell matches an empty list only.
@@ -80,36 +79,36 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "not.in.\(listText(values))")
     }
 
-    /// Keeps the rows whose columns equal all of some values.
+    /// Keeps the rows whose columns equal all of the values.
     ///
     /// `from("tasks").match(["done": false, "priority": 1])` ⟶ `GET /tasks?done=eq.false&priority=eq.1`. The names are
-    /// sent in sorted order, so that equal dictionaries make equal requests. Offline: evaluated as `eq` is.
+    /// sent in sorted order, so that equal dictionaries give equal requests. Offline: evaluated as `eq` is.
     public func match(_ query: [String: any KizunaFilterValue]) -> Self {
         query.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .reduce(self) { $0.eq($1.key, value: $1.value) }
     }
 
-    /// Keeps the rows an operator does not match.
+    /// Keeps the rows that an operator does not match.
     ///
-    /// `from("tasks").not("done", operator: .is, value: true)` ⟶ `GET /tasks?done=not.is.true`. The value is sent as it
-    /// stands. Offline: evaluated where the operator is; a null comparison stays null.
+    /// `from("tasks").not("done", operator: .is, value: true)` ⟶ `GET /tasks?done=not.is.true`. The value is sent
+    /// unchanged. Offline: evaluated where the operator is; a null comparison stays null.
     public func not(_ column: String, operator op: KizunaFilterOperator, value: any KizunaFilterValue) -> Self {
         adding(column, "not.\(op.rawValue).\(value.filterText)")
     }
 
-    /// Keeps the rows at least one of some conditions matches.
+    /// Keeps the rows that match at least one of the conditions.
     ///
     /// `from("tasks").or("done.is.true,priority.gt.3")` ⟶ `GET /tasks?or=(done.is.true,priority.gt.3)`. The text is
-    /// sent as it stands; values with delimiters need quotes. Offline: evaluated where its conditions are, and where
+    /// sent unchanged; values with delimiters need quotes. Offline: evaluated where its conditions are, and where
     /// those that are suffice. With `referencedTable` it filters the embedded rows only.
     public func or(_ filters: any KizunaFilterValue, referencedTable: String? = nil) -> Self {
         adding(referencedTable.map { "\($0).or" } ?? "or", "(\(filters.filterText))")
     }
 
-    /// Adds a filter as the server spells it.
+    /// Adds a filter in the spelling of the server.
     ///
     /// `from("tasks").filter("priority", operator: "gte", value: "3")` ⟶ `GET /tasks?priority=gte.3`. Both texts are
-    /// sent as they stand. Offline: evaluated where the operator is.
+    /// sent unchanged. Offline: evaluated where the operator is.
     public func filter(_ column: String, operator: String, value: String) -> Self {
         adding(column, "\(`operator`).\(value)")
     }

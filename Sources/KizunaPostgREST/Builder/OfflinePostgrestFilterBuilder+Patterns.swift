@@ -15,7 +15,7 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "ilike.\(pattern.filterText)")
     }
 
-    /// Keeps the rows whose column matches all of some patterns.
+    /// Keeps the rows whose column matches all patterns.
     ///
     /// `from("tasks").likeAllOf("title", patterns: ["a%", "%z"])` ⟶ `GET /tasks?title=like(all).{a%25,%25z}`. Offline:
     /// as `like` and `ilike`.
@@ -23,7 +23,7 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "like(all).\(patterns.filterText)")
     }
 
-    /// Keeps the rows whose column matches at least one of some patterns.
+    /// Keeps the rows whose column matches at least one pattern.
     ///
     /// `from("tasks").likeAnyOf("title", patterns: ["a%", "%z"])` ⟶ `GET /tasks?title=like(any).{a%25,%25z}`. Offline:
     /// as `like` and `ilike`.
@@ -31,7 +31,7 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "like(any).\(patterns.filterText)")
     }
 
-    /// Keeps the rows whose column matches all of some patterns in any case.
+    /// Keeps the rows whose column matches all patterns in any case.
     ///
     /// `from("tasks").iLikeAllOf("title", patterns: ["a%", "%z"])` ⟶ `GET /tasks?title=ilike(all).{a%25,%25z}`.
     /// Offline: as `like` and `ilike`.
@@ -39,7 +39,7 @@ extension OfflinePostgrestFilterBuilder {
         adding(column, "ilike(all).\(patterns.filterText)")
     }
 
-    /// Keeps the rows whose column matches at least one of some patterns in any case.
+    /// Keeps the rows whose column matches at least one pattern in any case.
     ///
     /// `from("tasks").iLikeAnyOf("title", patterns: ["a%", "%z"])` ⟶ `GET /tasks?title=ilike(any).{a%25,%25z}`.
     /// Offline: as `like` and `ilike`.

@@ -1,9 +1,9 @@
 extension OfflinePostgrestFilterBuilder {
-    /// Chooses the columns of the answer, and whether rows are counted or returned at all.
+    /// Chooses the columns of the response, and whether the server counts and returns the rows.
     ///
     /// `from("tasks").select("id, title")` ⟶ `GET /tasks?select=id,title`; `select(head: true, count: .exact)` ⟶ `HEAD
-    /// /tasks?select=*` with `Prefer: count=exact`. Offline: another column list is another stored response; with `head`
-    /// or `count` nothing is stored.
+    /// /tasks?select=*` with `Prefer: count=exact`. Offline: another column list is another cached query; with `head`
+    /// or `count` the response is not stored.
     public func select(_ columns: String = "*", head: Bool = false, count: KizunaCountOption? = nil) -> Self {
         changing {
             $0.columns = columns
@@ -12,10 +12,10 @@ extension OfflinePostgrestFilterBuilder {
         }
     }
 
-    /// Sorts the rows by a column; further calls add further columns.
+    /// Sorts the rows by a column; each further call adds a column.
     ///
-    /// `from("tasks").order("created_at", ascending: false)` ⟶ `GET /tasks?order=created_at.desc.nullslast`. A place of
-    /// nulls is always sent, as supabase-swift does: last, unless told otherwise. Offline: rows keep the server's
+    /// `from("tasks").order("created_at", ascending: false)` ⟶ `GET /tasks?order=created_at.desc.nullslast`. The null
+    /// placement is always sent, as by supabase-swift; by default nulls come last. Offline: rows keep the server's
     /// order; rows inserted offline come last.
     public func order(
         _ column: String, ascending: Bool = true, nullsFirst: Bool = false, referencedTable: String? = nil
@@ -24,20 +24,20 @@ extension OfflinePostgrestFilterBuilder {
         return changing { $0.appendOrder(referencedTable.map { "\($0).order" } ?? "order", "\(column).\(words)") }
     }
 
-    /// Asks for at most this many rows.
+    /// Limits the number of rows.
     ///
-    /// `from("tasks").limit(20)` ⟶ `GET /tasks?limit=20`. Offline: stored rows are never cut; rows inserted offline may
-    /// exceed it.
+    /// `from("tasks").limit(20)` ⟶ `GET /tasks?limit=20`. Offline: stored rows are never cut off; rows inserted offline
+    /// may exceed the limit.
     public func limit(_ count: Int, referencedTable: String? = nil) -> Self {
         changing { $0.set(referencedTable.map { "\($0).limit" } ?? "limit", to: String(count)) }
     }
 
-    /// Asks for the rows from one place to another, both counted from zero and included.
+    /// Requests the rows between two positions, counted from zero, both included.
     ///
-    /// `from("tasks").range(from: 10, to: 19)` ⟶ `GET /tasks?offset=10&limit=10`. Offline: as `limit`; behind an offset
+    /// `from("tasks").range(from: 10, to: 19)` ⟶ `GET /tasks?offset=10&limit=10`. Offline: as `limit`; with an offset
     /// rows inserted offline are not shown.
     public func range(from: Int, to: Int, referencedTable: String? = nil) -> Self {
-        // `from: 0, to: .max` is one row more than there are numbers.
+        // `from: 0, to: .max` is one row more than `Int` can count.
         let (span, isTooLong) = to.subtractingReportingOverflow(from)
         let rows = isTooLong || span == .max ? Int.max : span + 1
         return changing {
@@ -46,7 +46,7 @@ extension OfflinePostgrestFilterBuilder {
         }
     }
 
-    /// Asks for exactly one row, as an object; any other number is an error.
+    /// Requests exactly one row, as an object; any other number of rows is an error.
     ///
     /// `from("tasks").single()` ⟶ `GET /tasks?select=*` with `Accept: application/vnd.pgrst.object+json`. Offline:
     /// never stored.
@@ -54,7 +54,7 @@ extension OfflinePostgrestFilterBuilder {
         changing { $0.shape = .single }
     }
 
-    /// Asks for one row as an object, or for nothing where none matches.
+    /// Requests one row as an object, or nothing if no row matches.
     ///
     /// `from("tasks").maybeSingle()` ⟶ `GET /tasks?select=*` with `Accept: application/vnd.pgrst.object+json`. Offline:
     /// never stored.
@@ -62,21 +62,21 @@ extension OfflinePostgrestFilterBuilder {
         changing { $0.shape = .maybeSingle }
     }
 
-    /// Asks for the rows as CSV text.
+    /// Requests the rows as CSV text.
     ///
     /// `from("tasks").csv()` ⟶ `GET /tasks?select=*` with `Accept: text/csv`. Offline: never stored.
     public func csv() -> Self {
         changing { $0.shape = .csv }
     }
 
-    /// Asks for the rows as a GeoJSON feature collection.
+    /// Requests the rows as a GeoJSON feature collection.
     ///
     /// `from("tasks").geojson()` ⟶ `GET /tasks?select=*` with `Accept: application/geo+json`. Offline: never stored.
     public func geojson() -> Self {
         changing { $0.shape = .geojson }
     }
 
-    /// Leaves members that are null out of the answer.
+    /// Omits null members from the response.
     ///
     /// `from("tasks").stripNulls()` ⟶ `GET /tasks?select=*` with `Accept:
     /// application/vnd.pgrst.array+json;nulls=stripped`. Offline: never stored.
@@ -84,7 +84,7 @@ extension OfflinePostgrestFilterBuilder {
         changing { $0.stripsNulls = true }
     }
 
-    /// Asks for the query plan in place of the rows.
+    /// Requests the query plan in place of the rows.
     ///
     /// `from("tasks").explain(analyze: true)` ⟶ `GET /tasks?select=*` with `Accept: application/vnd.pgrst.plan+text;
     /// for="application/json"; options=analyze;`. Offline: never stored.
@@ -102,9 +102,9 @@ extension OfflinePostgrestFilterBuilder {
         }
     }
 
-    /// Lets a write touch at most this many rows.
+    /// Limits the number of rows that a write may affect.
     ///
-    /// `.maxAffected(1)` ⟶ `Prefer: handling=strict,max-affected=1`. Offline: without effect on a read; never stored.
+    /// `.maxAffected(1)` ⟶ `Prefer: handling=strict,max-affected=1`. Offline: no effect on a read; never stored.
     public func maxAffected(_ value: Int) -> Self {
         changing {
             $0.prefer("handling", "strict")
@@ -112,7 +112,7 @@ extension OfflinePostgrestFilterBuilder {
         }
     }
 
-    /// Asks the server to roll the request back.
+    /// Requests that the server rolls the transaction back.
     ///
     /// `.dryRun()` ⟶ `Prefer: tx=rollback`. Offline: never stored.
     public func dryRun() -> Self {

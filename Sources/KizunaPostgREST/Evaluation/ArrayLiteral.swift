@@ -1,6 +1,6 @@
 /// One-dimensional array literals: `{a,"b c",NULL}`.
 enum ArrayLiteral {
-    /// The elements' texts, nil for NULL. Anything but a plain one-dimensional literal is undecided.
+    /// Returns the texts of the elements, nil for NULL. Any text but a one-dimensional literal is undecided.
     static func elements(_ text: String) -> Reading<[String?]> {
         var cursor = WireCursor(WireCursor.trimmed(text))
         guard cursor.take("{") else { return .undecided }
@@ -17,7 +17,7 @@ enum ArrayLiteral {
         return .value(elements)
     }
 
-    /// One element; the outer nil means that the literal is malformed or has more dimensions.
+    /// Reads one element; the outer nil means that the literal is malformed or has more dimensions.
     private static func element(_ cursor: inout WireCursor) -> String?? {
         if cursor.next == "\"" { return cursor.quoted().map { .some($0) } }
         var scalars = String.UnicodeScalarView()

@@ -1,11 +1,11 @@
 internal import KizunaCore
 
-/// How one test looks at a cell that is not SQL null, for one type; nil stands for a type that is not declared.
+/// Evaluates one test on a cell that is not SQL null, for one type; nil is a type that is not declared.
 struct CellRule: Sendable {
-    private enum Question: Sendable {
+    private enum Check: Sendable {
         case isOperand(FilterOperation.IsOperand)
         case compare(FilterOperation.Comparison, Operand)
-        /// OR or AND over several operands; a null among them compares to null.
+        /// OR or AND over several operands; a comparison with a null operand is null.
         case compareEach(FilterOperation.Comparison, FilterOperation.Quantifier, [Operand?])
         case pattern(PatternEvaluator, isMatch: Bool, FilterOperation.Quantifier, [String?])
         case container(Container, TypeReader, Reading<TypedValue>)
@@ -18,18 +18,18 @@ struct CellRule: Sendable {
         case overlaps
     }
 
-    private let question: Question
+    private let check: Check
     private let kind: KizunaColumnType.Kind?
 
     init(_ operation: FilterOperation, kind: KizunaColumnType.Kind?, _ types: TableTypes) {
         self.kind = kind
-        question = Self.question(operation, kind, types)
+        check = Self.check(operation, kind, types)
     }
 
     func truth(of json: RawJSON) -> TruthSet {
-        switch question {
+        switch check {
         case .settled(let truth): return truth
-        case .isOperand(let operand): return isTruth(operand, json)
+        case .isOperand(let operand): return truthOfIs(operand, json)
         case .compare(let comparison, let operand): return operand.outcomes(of: json)?.truth(of: comparison) ?? .any
         case .compareEach(let comparison, let quantifier, let operands):
             return Self.quantified(quantifier, operands) {
@@ -45,8 +45,8 @@ struct CellRule: Sendable {
         }
     }
 
-    /// What an operation says of an SQL null: every comparison is null, except with nothing or in the two-valued
-    /// operators.
+    /// Returns the result of an operation on SQL null: null for every comparison except with an empty list and for the
+    /// two-valued operators.
     static func onNull(
         _ operation: FilterOperation, kind: KizunaColumnType.Kind?, _ types: TableTypes
     ) -> TruthSet {
@@ -66,11 +66,11 @@ struct CellRule: Sendable {
         }
     }
 
-    // MARK: - Making
+    // MARK: - Compiling
 
-    private static func question(
+    private static func check(
         _ operation: FilterOperation, _ kind: KizunaColumnType.Kind?, _ types: TableTypes
-    ) -> Question {
+    ) -> Check {
         func operand(_ text: String) -> Operand { Operand(text, kind: kind, isSessionZoneUTC: types.isSessionZoneUTC) }
         switch operation {
         case .isOperand(let operand): return .isOperand(operand)
@@ -93,11 +93,11 @@ struct CellRule: Sendable {
         }
     }
 
-    /// An element the server may refuse leaves nothing certain.
+    /// The result is unknown if the server may reject an element.
     private static func each(
         _ comparison: FilterOperation.Comparison, _ quantifier: FilterOperation.Quantifier, _ elements: [String?],
         _ kind: KizunaColumnType.Kind?, _ types: TableTypes, _ operand: (String) -> Operand
-    ) -> Question {
+    ) -> Check {
         if let kind {
             if case .array = kind { return .settled(.any) }
             let reader = TypeReader(kind: kind, isSessionZoneUTC: types.isSessionZoneUTC)
@@ -109,7 +109,7 @@ struct CellRule: Sendable {
     private static func pattern(
         _ text: String, _ quantifier: FilterOperation.Quantifier?, ignoringCase: Bool, isMatch: Bool,
         _ kind: KizunaColumnType.Kind?, _ types: TableTypes
-    ) -> Question {
+    ) -> Check {
         guard types.patternEvaluation == .ascii else { return .settled(.any) }
         let evaluator = PatternEvaluator(ignoringCase: ignoringCase, kind: kind)
         guard let quantifier else { return .pattern(evaluator, isMatch: isMatch, .any, [text]) }
@@ -119,7 +119,7 @@ struct CellRule: Sendable {
 
     private static func container(
         _ container: Container, _ text: String, _ kind: KizunaColumnType.Kind?, _ types: TableTypes
-    ) -> Question {
+    ) -> Check {
         switch kind {
         case .array?, .jsonb?: break
         default: return .settled(.any)
@@ -128,9 +128,9 @@ struct CellRule: Sendable {
         return .container(container, reader, reader.operand(text))
     }
 
-    // MARK: - Looking
+    // MARK: - Evaluating
 
-    private func isTruth(_ operand: FilterOperation.IsOperand, _ json: RawJSON) -> TruthSet {
+    private func truthOfIs(_ operand: FilterOperation.IsOperand, _ json: RawJSON) -> TruthSet {
         switch operand {
         case .null: return .no
         case .notNull: return .yes
@@ -141,7 +141,7 @@ struct CellRule: Sendable {
         }
     }
 
-    /// ANY is OR over the elements, ALL is AND; a null element compares to null.
+    /// ANY is OR over the elements, ALL is AND; a comparison with a null element is null.
     private static func quantified<Element>(
         _ quantifier: FilterOperation.Quantifier, _ elements: [Element?], _ truth: (Element) -> TruthSet
     ) -> TruthSet {
@@ -159,13 +159,13 @@ struct CellRule: Sendable {
         case .contains: return TruthSet(contains(cell, wanted))
         case .containedBy: return TruthSet(contains(wanted, cell))
         case .overlaps:
-            // A common element that is not null.
+            // They share an element that is not null.
             guard case .array(let left) = cell, case .array(let right) = wanted else { return .any }
             return TruthSet(left.contains { element in right.contains { TypedValue.areEqual(element, $0) } })
         }
     }
 
-    /// `@>`: on arrays every element of the right must occur on the left; a null occurs nowhere.
+    /// `@>`: on arrays every element of the right side must be in the left; a null is in no array.
     private static func contains(_ lhs: TypedValue, _ rhs: TypedValue) -> Bool {
         switch (lhs, rhs) {
         case (.array(let left), .array(let right)):

@@ -1,9 +1,9 @@
-/// How a cell stands to an operand.
+/// The result of comparing a cell with an operand.
 enum Compared: Sendable, Hashable {
     case less
     case equal
     case greater
-    /// Not equal, in an order this device does not know.
+    /// Not equal, in an unknown order.
     case different
 
     init<Value: Comparable>(_ lhs: Value, _ rhs: Value) {
@@ -18,7 +18,7 @@ enum Compared: Sendable, Hashable {
         }
     }
 
-    /// What a comparison of the two is; neither is null.
+    /// Returns the truth value of a comparison; neither side is null.
     func truth(of comparison: FilterOperation.Comparison) -> TruthSet {
         switch comparison {
         case .eq: TruthSet(self == .equal)

@@ -1,7 +1,7 @@
 internal import KizunaCore
 
-/// Filters made ready for one table's types: every operand is read beforehand, as every type it may be compared as, so
-/// that a row costs no more than reading its own columns.
+/// Filters compiled for the types of one table. Every operand is parsed in advance for each type it can be compared
+/// as, so that evaluating a row only reads its columns.
 package struct CompiledFilter: Sendable {
     private indirect enum Node: Sendable {
         case all([Node])
@@ -26,7 +26,7 @@ package struct CompiledFilter: Sendable {
         self.nodes = nodes.map(compile)
     }
 
-    /// What the filters say of a row.
+    /// Returns the truth value of the filters for a row.
     package func evaluate(_ row: RowView) -> Truth { Truth(Self.truth(ofAll: nodes, row)) }
 
     private static func truth(of node: Node, _ row: RowView) -> TruthSet {
@@ -46,15 +46,15 @@ package struct CompiledFilter: Sendable {
     }
 }
 
-/// One test made ready: what it says of a null, and how it looks at a value.
+/// One compiled test: its result for a null, and its rule for a value.
 struct CompiledTest: Sendable {
     private let path: ColumnPath
     private let columnKind: KizunaColumnType.Kind?
     private let rule: CellRule
-    /// For what a path finds in a shape whose text PostgreSQL may write otherwise.
+    /// For a path whose text PostgreSQL may write in another way.
     private let opaqueRule: CellRule?
     private let onNull: TruthSet
-    /// Where SQL null and the JSON value null cannot be told apart.
+    /// The result for a null that is either SQL null or the JSON value.
     private let onEitherNull: TruthSet
 
     init(_ test: FilterTest, _ types: TableTypes) {

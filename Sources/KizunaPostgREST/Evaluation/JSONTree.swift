@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// A JSON value as `jsonb` sees it: numbers by value, members by name, of a repeated name the last one.
+/// A JSON value as in `jsonb`: numbers by value, members by name, the last one of a repeated name.
 indirect enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ indirect enum JSONTree: Sendable, Hashable {
     case array([JSONTree])
     case object([[UInt8]: JSONTree])
 
-    /// Reads a cell or operand; nil where `jsonb` would refuse it or its number is too large to be sure of.
+    /// Reads a cell or operand; nil if `jsonb` would reject it or a number is above the limits.
     init?(_ json: RawJSON) {
         switch json.kind {
         case .null: self = .null
@@ -44,7 +44,7 @@ indirect enum JSONTree: Sendable, Hashable {
         return .value(tree)
     }
 
-    /// Equality is structural; only numbers and booleans have an order this device follows.
+    /// Equality is structural; only numbers and booleans are ordered.
     static func compare(_ lhs: JSONTree, _ rhs: JSONTree) -> Compared {
         switch (lhs, rhs) {
         case (.number(let left), .number(let right)): DecimalText.order(left, right)
@@ -93,7 +93,8 @@ indirect enum JSONTree: Sendable, Hashable {
         }
     }
 
-    /// Without escapes of NUL or of surrogates, which `jsonb` refuses in part and a scanner may repair.
+    /// Whether there are no escapes of NUL or of surrogates: `jsonb` rejects some of them, a JSON parser may repair
+    /// them.
     private static func isPlain(_ bytes: [UInt8]) -> Bool {
         guard bytes.contains(UInt8(ascii: "\\")) else { return true }
         var at = 0

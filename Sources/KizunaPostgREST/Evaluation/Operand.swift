@@ -1,9 +1,9 @@
 internal import KizunaCore
 
-/// A filter's operand, read beforehand as every type its cell may have.
+/// A filter's operand, parsed in advance for each type its cell may have.
 enum Operand: Sendable {
     case declared(TypeReader, Reading<TypedValue>)
-    /// Ranges are only known to be equal where their texts are.
+    /// Ranges are equal if their texts are equal; otherwise undecided.
     case range(String)
     case undeclared(UndeclaredOperand)
 
@@ -29,7 +29,7 @@ enum Operand: Sendable {
     }
 }
 
-/// The ways a cell may stand to an operand.
+/// The possible results of comparing a cell with an operand.
 struct Outcomes: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -50,7 +50,7 @@ struct Outcomes: OptionSet, Sendable {
             }
     }
 
-    /// What a comparison may be.
+    /// Returns the possible truth values of a comparison.
     func truth(of comparison: FilterOperation.Comparison) -> TruthSet {
         var truth: TruthSet = []
         if contains(.less) { truth.formUnion(Compared.less.truth(of: comparison)) }

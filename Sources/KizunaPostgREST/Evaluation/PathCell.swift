@@ -1,30 +1,31 @@
 internal import KizunaCore
 
-/// What a filter finds in a row.
+/// The value that a path selects in a row.
 enum Cell {
-    /// The row does not carry the column, or the path is not followed here.
+    /// The row does not have the column, or the path cannot be evaluated.
     case undecided
     /// SQL null.
     ///
-    /// A JSON null in a column without declared type counts as SQL null: what the REST interface writes never puts the
-    /// JSON value into a `jsonb` column, only SQL does (docs/decisions/030-nulls-of-undeclared-columns.md).
+    /// A JSON null in a column without a declared type counts as SQL null: a write through PostgREST never stores the
+    /// JSON value null in a `jsonb` column, only SQL does (docs/decisions/030-nulls-of-undeclared-columns.md).
     case null
-    /// A JSON null of a `json` or `jsonb` column: SQL null or the JSON value, both are written alike.
+    /// A JSON null of a `json` or `jsonb` column: the server writes SQL null and the JSON value in the same way.
     case nullOrJSONNull
-    /// A value of the type that `kind(of:inColumnOf:)` says.
+    /// A value of the type that `kind(of:inColumnOf:)` returns.
     case value(RawJSON)
-    /// The text `->>` makes of a value that PostgreSQL may write otherwise.
+    /// The result of `->>` for a value whose text PostgreSQL may write in another way.
     case opaque(RawJSON)
 }
 
 extension Cell {
-    /// The type of what a path finds, nil where that is not declared: the column's own, text for `->>`, else JSON.
+    /// Returns the type of a path's value, nil if it is not declared: the column's type, text for `->>`, otherwise
+    /// JSON.
     static func kind(of path: ColumnPath, inColumnOf kind: KizunaColumnType.Kind?) -> KizunaColumnType.Kind? {
         guard let last = path.steps.last else { return kind }
         return last.isText ? .text(isByteOrdered: false) : kind == .json ? .json : .jsonb
     }
 
-    /// Finds a column of this type, and follows a path into it.
+    /// Evaluates a path in a column of this type.
     static func find(_ path: ColumnPath, in row: RowView, _ kind: KizunaColumnType.Kind?) -> Cell {
         guard let json = row[path.column] else { return .undecided }
         guard path.steps.isEmpty else { return follow(path.steps[...], json, kind) }
@@ -35,7 +36,7 @@ extension Cell {
     private static func follow(_ steps: ArraySlice<PathStep>, _ json: RawJSON, _ kind: KizunaColumnType.Kind?) -> Cell {
         var json = json
         if json.isNull {
-            // `'null'::jsonb -> 0` is the JSON null itself: jsonb takes a scalar for an array of one.
+            // `'null'::jsonb -> 0` is the JSON null: jsonb treats a scalar as an array of one element.
             if kind == .jsonb, case .index? = steps.first?.operand { return .undecided }
             return .null
         }
@@ -51,7 +52,7 @@ extension Cell {
         return .value(json)
     }
 
-    /// One arrow; `rejected` stands for SQL null here.
+    /// Evaluates one arrow; `rejected` means SQL null.
     private static func child(_ operand: PathStep.Operand, of json: RawJSON) -> Reading<RawJSON> {
         switch (operand, json.kind) {
         case (.key(let key), .object):
@@ -69,7 +70,7 @@ extension Cell {
         }
     }
 
-    /// What `->>` makes of a value.
+    /// Returns the result of `->>`.
     private static func text(_ json: RawJSON) -> Cell {
         switch json.kind {
         case .null: return .null

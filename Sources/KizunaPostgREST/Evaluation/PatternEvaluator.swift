@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// Patterns on a cell, by what is known of its type.
+/// Evaluates patterns on a cell, depending on its known type.
 struct PatternEvaluator {
     let ignoringCase: Bool
     let kind: KizunaColumnType.Kind?
@@ -15,8 +15,8 @@ struct PatternEvaluator {
         decide(json) { text, ignoringCase in PatternMatcher.match(text, expression, ignoringCase: ignoringCase) }
     }
 
-    /// Text answers by itself. An undeclared string may be `citext` too, which ignores case: what matches with case
-    /// matches without, so only a text that differs by case alone stays open.
+    /// Text is always decided. A string without a declared type may be `citext`, which ignores case. A text that
+    /// matches with case also matches without, so only a text that differs by case is undecided.
     private func decide(_ json: RawJSON, _ matches: (String, _ ignoringCase: Bool) -> Bool?) -> TruthSet {
         guard let text = json.stringValue else { return .any }
         switch kind {

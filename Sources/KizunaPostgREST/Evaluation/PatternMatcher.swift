@@ -1,4 +1,4 @@
-/// `LIKE` and the plainest regular expressions, where PostgreSQL provably answers the same.
+/// `LIKE` and simple regular expressions, where the result of PostgreSQL is certain.
 enum PatternMatcher {
     private enum Token: Equatable {
         case many
@@ -6,7 +6,7 @@ enum PatternMatcher {
         case scalar(Unicode.Scalar)
     }
 
-    /// `LIKE` over code points; nil for a pattern that ends in a lone backslash.
+    /// `LIKE` over code points; nil for a pattern that ends in a single backslash.
     static func like(_ text: String, _ pattern: String) -> Bool? {
         guard let tokens = tokens(pattern) else { return nil }
         let scalars = Array(text.unicodeScalars)
@@ -31,13 +31,13 @@ enum PatternMatcher {
         return tokens[token...].allSatisfy { $0 == .many }
     }
 
-    /// `ILIKE`, decided for ASCII only: other letters fold by the database's own rules.
+    /// `ILIKE`, decided for ASCII only: the case folding of other letters depends on the database.
     static func ilike(_ text: String, _ pattern: String) -> Bool? {
         guard isASCII(text), isASCII(pattern) else { return nil }
         return like(text.lowercased(), pattern.lowercased())
     }
 
-    /// `~` and `~*` for an expression without special characters but `^` and `$` at its ends.
+    /// `~` and `~*` for an expression without special characters except `^` and `$` at its ends.
     static func match(_ text: String, _ expression: String, ignoringCase: Bool) -> Bool? {
         guard isASCII(expression), !ignoringCase || isASCII(text) else { return nil }
         var needle = Array((ignoringCase ? expression.lowercased() : expression).utf8)[...]
@@ -64,7 +64,7 @@ enum PatternMatcher {
         var tokens: [Token] = []
         var isEscaped = false
         for scalar in pattern.unicodeScalars {
-            // The server rewrites every star before PostgreSQL sees the pattern, an escaped one too.
+            // The server replaces every star with `%` before PostgreSQL reads the pattern, also an escaped one.
             let seen: Unicode.Scalar = scalar == "*" ? "%" : scalar
             if isEscaped {
                 tokens.append(.scalar(seen))

@@ -1,11 +1,11 @@
 package import KizunaCore
 
-/// A row cut into its members once, so that each filter finds its column without scanning the JSON again.
+/// The members of a row, parsed once for all filters.
 package struct RowView: Sendable {
     private let bytes: [UInt8]
     private let members: [(name: Range<Int>, value: Range<Int>)]
 
-    /// Takes one JSON object; anything else gives a row without columns.
+    /// Parses one JSON object; any other value is a row without columns.
     package init(_ row: RawJSON) {
         bytes = row.bytes
         members =
@@ -23,7 +23,7 @@ package struct RowView: Sendable {
             }) ?? []
     }
 
-    /// The value of a column, nil where the row does not carry it; of a repeated name the last one counts.
+    /// Returns the value of a column, the last one of a repeated name; nil if the row does not have the column.
     package subscript(column: String) -> RawJSON? {
         members.last { isName($0.name, column) }.map { RawJSON(unchecked: Array(bytes[$0.value])) }
     }

@@ -1,17 +1,17 @@
-/// What a filter says of a row.
+/// The truth value of a filter for a row.
 package enum Truth: Sendable, Hashable, CaseIterable {
-    /// The row is admitted.
+    /// The row matches.
     case yes
     /// The filter is false.
     case no
-    /// The filter is null, which admits the row as little as `no`.
+    /// The filter is null; the row does not match.
     ///
-    /// Also stands for "false or null, but not true".
+    /// Also used for "false or null, but not true".
     case null
-    /// The device cannot tell what the server would say.
+    /// The result of the server is not known on the device.
     case unknown
 
-    /// Whether the row is admitted; nil where that is unknown.
+    /// Whether the row matches; nil if this is unknown.
     package var isMatched: Bool? {
         switch self {
         case .yes: true
@@ -20,13 +20,13 @@ package enum Truth: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// SQL's AND: `false AND anything` is false, whatever is unknown.
+    /// SQL's AND: `false AND unknown` is false.
     package func and(_ other: Truth) -> Truth { Truth(TruthSet(self).and(TruthSet(other))) }
 
-    /// SQL's OR: `true OR anything` is true, whatever is unknown.
+    /// SQL's OR: `true OR unknown` is true.
     package func or(_ other: Truth) -> Truth { Truth(TruthSet(self).or(TruthSet(other))) }
 
-    /// SQL's NOT: of null it is null.
+    /// SQL's NOT: `NOT null` is null.
     package var negated: Truth { Truth(TruthSet(self).negated) }
 
     init(_ set: TruthSet) {
@@ -39,16 +39,16 @@ package enum Truth: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The answers SQL may give, as far as they are known: one member is certainty, all three know nothing.
+/// The possible truth values of an SQL expression: one member is certain, all three are unknown.
 struct TruthSet: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
 
     static let yes = TruthSet(rawValue: 1)
     static let no = TruthSet(rawValue: 2)
     static let null = TruthSet(rawValue: 4)
-    /// Nothing is known.
+    /// Unknown.
     static let any: TruthSet = [.yes, .no, .null]
-    /// Not null, but it is not known which.
+    /// True or false, not null.
     static let either: TruthSet = [.yes, .no]
 
     init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,5 +1,5 @@
 extension TypeReader {
-    /// Whether the server refuses the operation on this type, or may do so: then there is no answer for a null either.
+    /// Whether the server rejects the operation on this type, or may reject it; then also a null has no result.
     func rejects(_ operation: FilterOperation) -> Bool {
         switch operation {
         case .isOperand(let operand): operand != .null && operand != .notNull && kind != .bool
@@ -13,7 +13,7 @@ extension TypeReader {
         }
     }
 
-    /// Whether an operand is one the server refuses, or one not read here; of types not followed nothing is known.
+    /// Whether the server rejects an operand, or it cannot be read here. Unknown for types that are not implemented.
     func rejects(_ text: String) -> Bool {
         if kind == .opaque { return false }
         if case .value = operand(text) { return false }

@@ -7,7 +7,7 @@ struct TypeReader {
     let kind: Kind
     let isSessionZoneUTC: Bool
 
-    /// An operand's text as the server would read it for this type.
+    /// Reads the text of an operand as the server does for this type.
     func operand(_ text: String) -> Reading<TypedValue> {
         switch kind {
         case .integer(let bits): return integer(text, bits)
@@ -29,7 +29,7 @@ struct TypeReader {
         }
     }
 
-    /// A cell as the server wrote it, or as the app will send it; null is not among the cells.
+    /// Reads a cell, as the server wrote it or as the app sends it. A null is handled by the caller.
     func cell(_ json: RawJSON) -> Reading<TypedValue> {
         switch (kind, json.kind) {
         case (.jsonb, _): return JSONTree(json).map { .value(.json($0)) } ?? .undecided
@@ -55,7 +55,7 @@ struct TypeReader {
         var digits = trimmed[...]
         if digits.first == UInt8(ascii: "-") || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
         guard !digits.isEmpty, digits.allSatisfy(DecimalText.isDigit) else {
-            // A fraction or exponent is refused by every server; hexadecimal digits and underscores are not.
+            // Every server rejects a fraction or exponent; newer ones accept hexadecimal digits and underscores.
             let isOtherNumber =
                 DecimalText(trimmed) != nil || DecimalText(special: String(decoding: trimmed, as: UTF8.self)) != nil
             return isOtherNumber ? .rejected : Self.notANumber(trimmed)
@@ -89,7 +89,7 @@ struct TypeReader {
         return .value(value)
     }
 
-    /// A text that begins like no number is refused; others may be spellings of a newer server.
+    /// The server rejects a text that does not begin as a number; another text may be a spelling of a newer server.
     private static func notANumber<Value>(_ trimmed: [UInt8]) -> Reading<Value> {
         guard let first = trimmed.first else { return .rejected }
         let isLikeNumber = DecimalText.isDigit(first) || "+-.nNiI".utf8.contains(first)
@@ -168,7 +168,7 @@ struct TypeReader {
         return .value(.array(values))
     }
 
-    /// Without the blanks PostgreSQL skips around numbers and booleans.
+    /// Removes the blanks that PostgreSQL ignores around numbers and booleans.
     private static func withoutBlanks(_ text: String) -> [UInt8] {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var bytes = Array(text.utf8)

@@ -1,16 +1,16 @@
-/// A value read as one PostgreSQL type, so that it compares as the server compares it.
+/// A value of one PostgreSQL type, compared as on the server.
 enum TypedValue: Sendable, Hashable {
     case integer(Int64)
     case decimal(DecimalText)
     case double(Double)
     case float(Float)
     case bool(Bool)
-    /// Text, UUIDs and `bytea`; ordered by bytes or not at all.
+    /// Text, UUIDs and `bytea`, with or without an order by bytes.
     case bytes([UInt8], isOrdered: Bool)
     case array([TypedValue?])
     case json(JSONTree)
 
-    /// How two values of the same type compare.
+    /// Compares two values of the same type.
     static func compare(_ lhs: TypedValue, _ rhs: TypedValue) -> Compared {
         switch (lhs, rhs) {
         case (.integer(let left), .integer(let right)): Compared(left, right)
@@ -42,7 +42,7 @@ enum TypedValue: Sendable, Hashable {
         return lhs.lexicographicallyPrecedes(rhs) ? .less : .greater
     }
 
-    /// Element by element, null equal to null and above all else; then by length.
+    /// By elements, then by length. Null is equal to null and greater than any value.
     private static func arrays(_ lhs: [TypedValue?], _ rhs: [TypedValue?]) -> Compared {
         for (left, right) in zip(lhs, rhs) {
             let order: Compared

@@ -1,11 +1,11 @@
 internal import KizunaCore
 
-/// An operand for a column whose type is not declared, compared as every type the cell's JSON can come from would.
+/// An operand for a column without a declared type, compared as each type that the cell's JSON can come from.
 ///
-/// Each possible type is a world. A world whose type refuses the operand drops out, since there the server refuses the
-/// whole request; a world that cannot be decided makes the answer undecided.
+/// A type that rejects the operand is ignored, since the server then rejects the whole request. If the comparison is
+/// undecided for one possible type, the result is undecided.
 struct UndeclaredOperand: Sendable {
-    /// One type, and the operand read as it.
+    /// One possible type, and the operand read as this type.
     private struct World: Sendable {
         let reader: TypeReader
         let operand: Reading<TypedValue>
@@ -15,7 +15,7 @@ struct UndeclaredOperand: Sendable {
             operand = reader.operand(text)
         }
 
-        /// Adds how a cell of this type stands to the operand; false where that is undecided.
+        /// Adds the comparison of a cell of this type with the operand; returns false if it is undecided.
         func add(_ json: RawJSON, to outcomes: inout Outcomes) -> Bool {
             switch operand {
             case .rejected: return true
@@ -29,7 +29,7 @@ struct UndeclaredOperand: Sendable {
     }
 
     private let text: String
-    /// Where every number type reads this very integer, exactly.
+    /// The integer, if every number type represents it exactly.
     private let integer: Int64?
     private let document: World
     private let bool: World
@@ -41,12 +41,12 @@ struct UndeclaredOperand: Sendable {
     private let date: World
     private let timestamp: World
     private let timestamptz: World
-    /// Without case, blanks and punctuation; nil where it is not ASCII.
+    /// The text without case, blanks and punctuation; nil if it is not ASCII.
     private let essence: [UInt8]?
-    /// The same of the last part of a word or qualified name; nil where another type might take it.
+    /// The same for the last part of a word or qualified name; nil if another type could accept the text.
     private let wordEssence: [UInt8]?
 
-    /// Integers of so many digits are exact in every number type the cell can come from.
+    /// Integers of this many digits are exact in every number type that the cell can come from.
     private static let exactDigits = 15
 
     init(_ text: String) {
@@ -66,7 +66,7 @@ struct UndeclaredOperand: Sendable {
         wordEssence = Self.wordEssence(of: text)
     }
 
-    /// How the cell may stand to the operand; nil where that is undecided.
+    /// Returns the possible comparisons of the cell with the operand; nil if they are undecided.
     func outcomes(of json: RawJSON) -> Outcomes? {
         switch json.kind {
         case .boolean: return outcomes(json, [bool, document])
@@ -86,8 +86,9 @@ struct UndeclaredOperand: Sendable {
         return outcomes.isEmpty ? nil : outcomes
     }
 
-    /// The types a JSON number can come from. PostgreSQL writes a `real` with at most 9 digits and a `double precision`
-    /// with at most 17, and switches to an exponent at 10^6 and 10^15: longer plain integers come from neither.
+    /// The types that a JSON number can come from. PostgreSQL writes a `real` with at most 9 digits and a `double
+    /// precision` with at most 17, and uses an exponent from 10^6 and 10^15 on: longer plain integers come from
+    /// neither.
     private func numbers(_ bytes: [UInt8]) -> [World] {
         let digits = bytes.count(where: DecimalText.isDigit)
         let isInteger = bytes.allSatisfy { DecimalText.isDigit($0) || $0 == UInt8(ascii: "-") }
@@ -102,7 +103,7 @@ struct UndeclaredOperand: Sendable {
 
     private func strings(_ json: RawJSON, _ cell: String) -> Outcomes? {
         var outcomes: Outcomes = []
-        // A jsonb string, where the operand is JSON at all.
+        // A jsonb string, if the operand is JSON.
         switch document.operand {
         case .value(.json(let wanted)):
             outcomes.insert(Outcomes(JSONTree.compare(.string(Array(cell.utf8)), wanted)))
@@ -119,7 +120,7 @@ struct UndeclaredOperand: Sendable {
         return Self.isWord(cell) && wordEssence.map { $0 != cellEssence } == true ? outcomes : nil
     }
 
-    /// The one type besides text whose output looks like this.
+    /// The type besides text whose output has this form.
     private func world(ofShape text: String) -> World? {
         if UUIDText.isCanonical(text) { return uuid }
         guard text.utf8.first.map(DecimalText.isDigit) == true else { return nil }
@@ -131,7 +132,7 @@ struct UndeclaredOperand: Sendable {
 
     private static let foreign = Set("\"$'()/:<>[\\]{}".utf8)
 
-    /// Printable ASCII that begins with a letter and is no word other types write.
+    /// Printable ASCII that begins with a letter and is not an output of another type.
     private static func isWord(_ text: String) -> Bool {
         guard let first = text.utf8.first, isLetter(first) else { return false }
         guard text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && !foreign.contains($0) }) else { return false }
@@ -141,13 +142,13 @@ struct UndeclaredOperand: Sendable {
         return !isInterval && !text.hasPrefix("PT")
     }
 
-    /// An operand that no other type would take for the same value: a word, not a qualified name of the cell's.
+    /// An operand that no other type would read as the same value: a word, and not a qualified name of the cell.
     private static func wordEssence(of operand: String) -> [UInt8]? {
         guard let first = operand.utf8.first, isLetter(first), !operand.contains("\"") else { return nil }
         return operand.split(separator: ".").last.flatMap { essence(of: String($0)) }
     }
 
-    /// The letters and digits of an ASCII text without case: texts that differ in them differ in every collation.
+    /// The letters and digits of an ASCII text without case. Texts that differ in them differ in every collation.
     private static func essence(of text: String) -> [UInt8]? {
         guard PatternMatcher.isASCII(text) else { return nil }
         return text.utf8.compactMap { isLetter($0) ? $0 | 0x20 : DecimalText.isDigit($0) ? $0 : nil }

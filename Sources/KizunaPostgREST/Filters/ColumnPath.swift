@@ -6,11 +6,11 @@ package struct PathStep: Sendable, Hashable {
     }
 
     package let operand: Operand
-    /// Whether the arrow is `->>`, which gives text.
+    /// Whether the arrow is `->>`, whose result is text.
     package let isText: Bool
 }
 
-/// What a filter or order term reads: a column, perhaps of a referenced table, perhaps a path into its JSON.
+/// The operand of a filter or order term: a column of the table or of a referenced table, or a path into its JSON.
 package struct ColumnPath: Sendable, Hashable {
     package let embeds: [String]
     package let column: String
@@ -22,7 +22,7 @@ package struct ColumnPath: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Reads `a.b.column->key`; nil where the server would not take it for a column.
+    /// Parses `a.b.column->key`; nil if the server would not read it as a column.
     package init?(parsing text: String) {
         var cursor = WireCursor(text)
         var names: [String] = []

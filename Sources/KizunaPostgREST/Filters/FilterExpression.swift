@@ -4,52 +4,52 @@ package import KizunaCore
 package struct FilterExpression: Sendable, Hashable {
     let nodes: [FilterNode]
 
-    /// The filters of a request. A referenced table joined with `!inner` makes every row undecidable.
+    /// Parses the filters of a request. A referenced table joined with `!inner` makes every row undecidable.
     package init(_ request: TableRequest) {
         self.init(filters: request.filters, select: request.selectList)
     }
 
-    /// Filters on their own, as an update or delete carries them.
+    /// Parses the filters of an update or delete.
     package init(filters: [QueryItem], select: SelectList = SelectList(parsing: "*")) {
         let names = select.embeds.flatMap { [$0.name, $0.target] }
         let parser = FilterParser(embedNames: Set(names))
         nodes = filters.map(parser.node) + (select.embeds.contains(where: \.isInner) ? [.undecidable] : [])
     }
 
-    /// Whether every row is admitted.
+    /// Whether every row matches.
     package var isEmpty: Bool { nodes.isEmpty }
 
-    /// The filters made ready for many rows of a table of these types.
+    /// Compiles the filters for a table with these types.
     package func compiled(for types: TableTypes) -> CompiledFilter { CompiledFilter(nodes, types) }
 
-    /// What the filters say of one row.
+    /// Returns the truth value of the filters for one row.
     package func evaluate(_ row: RowView, in types: TableTypes) -> Truth { compiled(for: types).evaluate(row) }
 
-    /// The columns the filters read.
+    /// The columns that the filters read.
     package var columns: Set<String> {
         var columns: Set<String> = []
         forEachNode { if case .test(let test) = $0 { columns.insert(test.path.column) } }
         return columns
     }
 
-    /// Whether a part was not understood, so that it may read any column.
+    /// Whether a part could not be parsed; it may read any column.
     package var readsUnknownColumns: Bool {
         var isUnknown = false
         forEachNode { if $0 == .undecidable { isUnknown = true } }
         return isUnknown
     }
 
-    /// The primary keys `eq` and `in` on the key columns leave, nil where they leave others.
+    /// Returns the primary keys that `eq` and `in` on the key columns allow; nil if other keys may match.
     ///
-    /// Further filters can only take rows away. A text that the server might read as a differently spelled key (`05`,
-    /// a UUID in braces) gives nil, unless its column is known to hold texts: then the filter has to be evaluated row by
-    /// row.
+    /// Further filters only remove rows. The result is also nil for a text that the server could read as another
+    /// spelling of a key (`05`, a UUID in braces), unless the column is known to hold texts: such a filter has to be
+    /// evaluated for each row.
     package func pinnedKeys(keyColumns: [String], types: TableTypes = TableTypes()) -> [RowKey]? {
         var rows: [[String]] = [[]]
         for column in keyColumns {
             guard let texts = pinnedTexts(of: column), rows.count * texts.count <= 10_000 else { return nil }
             if case .text? = types.columns[column]?.kind {
-                // A text is itself and nothing else.
+                // A text has one spelling.
             } else {
                 guard texts.allSatisfy(Self.isPlainKeyText) else { return nil }
             }
@@ -88,8 +88,8 @@ package struct FilterExpression: Sendable, Hashable {
         return first != UInt8(ascii: "+") && first != UInt8(ascii: "{") && first != UInt8(ascii: ".")
     }
 
-    /// Whether it is a key such as ULID and other makers of random words give: too long, and with too many letters, for a
-    /// number, a date, a time or an interval that begins with a digit.
+    /// Whether a text looks like a ULID or a similar random key: too long, and with too many letters, for a number, a
+    /// date, a time or an interval that begins with a digit.
     private static func isRandomWord(_ text: String) -> Bool {
         var letters = 0
         for byte in text.utf8 {

@@ -4,11 +4,11 @@ indirect enum FilterNode: Sendable, Hashable {
     case any([FilterNode])
     case not(FilterNode)
     case test(FilterTest)
-    /// A text the server would refuse, or one whose effect depends on other tables.
+    /// A text that the server would reject, or a filter whose effect depends on other tables.
     case undecidable
 }
 
-/// One test: a column or path, and what is asked of it.
+/// One test: an operation on a column or path.
 struct FilterTest: Sendable, Hashable {
     let path: ColumnPath
     let operation: FilterOperation

@@ -1,7 +1,7 @@
-/// Reads filter parameters as the server does (docs/spec/postgrest.md, Filter parameters; docs/spec/postgrest.md, Logic
-/// trees and names).
+/// Parses filter parameters as the server does (docs/spec/postgrest.md, Filter parameters; docs/spec/postgrest.md,
+/// Logic trees and names).
 struct FilterParser {
-    /// Names by which referenced tables can be addressed.
+    /// The names of the referenced tables.
     let embedNames: Set<String>
 
     func node(_ item: QueryItem) -> FilterNode {
@@ -33,7 +33,7 @@ struct FilterParser {
         return isNegated ? .not(node) : node
     }
 
-    /// A filter on a referenced table leaves the table's own rows alone; an inner join is told apart by the caller.
+    /// A filter on a referenced table does not filter the table's own rows; the caller handles inner joins.
     private func referenced(_ path: [String]) -> FilterNode {
         guard let first = path.first, embedNames.contains(first) else { return .undecidable }
         return .all([])
@@ -133,7 +133,7 @@ struct FilterParser {
         }
     }
 
-    /// A value: outside a tree everything that is left, inside it up to the next delimiter.
+    /// Reads a value: outside a logic tree the rest of the text, inside it the text up to the next delimiter.
     private func value(_ cursor: inout WireCursor, _ isInTree: Bool) -> String {
         guard isInTree else { return cursor.rest() }
         if let quoted = delimitedQuoted(&cursor) { return quoted }
@@ -159,7 +159,7 @@ struct FilterParser {
         return members
     }
 
-    /// A quoted text that a delimiter or the end follows; anything else is taken literally by the caller.
+    /// Reads a quoted text that ends at a delimiter or at the end; the caller reads any other text literally.
     private func delimitedQuoted(_ cursor: inout WireCursor) -> String? {
         let start = cursor.position
         if let text = cursor.quoted(), cursor.isAtEnd || cursor.next == "," || cursor.next == ")" { return text }

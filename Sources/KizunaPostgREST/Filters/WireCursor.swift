@@ -1,4 +1,4 @@
-/// Reads a parameter's text scalar by scalar, by the grammar of docs/spec/postgrest.md, Logic trees and names.
+/// Reads a parameter's text by Unicode scalars, with the grammar of docs/spec/postgrest.md, Logic trees and names.
 struct WireCursor {
     private let scalars: [Unicode.Scalar]
     var position = 0
@@ -8,7 +8,7 @@ struct WireCursor {
     var isAtEnd: Bool { position >= scalars.count }
     var next: Unicode.Scalar? { isAtEnd ? nil : scalars[position] }
 
-    /// Everything that is left.
+    /// The rest of the text.
     mutating func rest() -> String {
         defer { position = scalars.count }
         return text(scalars[position...])
@@ -33,14 +33,14 @@ struct WireCursor {
         while next == " " || next == "\t" { position += 1 }
     }
 
-    /// Takes scalars while the condition holds.
+    /// Reads scalars while the condition holds.
     mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
         let start = position
         while let scalar = next, condition(scalar) { position += 1 }
         return text(scalars[start..<position])
     }
 
-    /// Takes `"…"` with backslash escapes; nil, at the same place, where there is none.
+    /// Reads `"…"` with backslash escapes; returns nil and does not move if there is none.
     mutating func quoted() -> String? {
         let start = position
         guard take("\"") else { return nil }
@@ -60,7 +60,7 @@ struct WireCursor {
         return nil
     }
 
-    /// Takes a column's or table's name, quoted or plain; nil, at the same place, where there is none.
+    /// Reads the name of a column or table, quoted or plain; returns nil and does not move if there is none.
     mutating func name() -> String? {
         if next == "\"" { return quoted() }
         let start = position
@@ -78,7 +78,7 @@ struct WireCursor {
         return parts.joined(separator: "-")
     }
 
-    /// Takes the arrows of a JSON path; nil where an arrow is followed by nothing.
+    /// Reads the arrows of a JSON path; returns nil if nothing follows an arrow.
     mutating func pathSteps() -> [PathStep]? {
         var steps: [PathStep] = []
         while true {

@@ -1,6 +1,6 @@
 /// One term of an `order` parameter.
 package struct OrderTerm: Sendable, Hashable {
-    /// The column's name, or the whole text of a path or of a referenced table's column.
+    /// The column's name, or the whole text of a JSON path or of a referenced table's column.
     package let column: String
     package let ascending: Bool
     package let nullsFirst: Bool
@@ -14,7 +14,7 @@ package struct OrderTerm: Sendable, Hashable {
         self.isPlainColumn = isPlainColumn
     }
 
-    /// The terms of an `order` parameter's value; PostgreSQL's own place of nulls holds where no word says otherwise.
+    /// Parses the value of an `order` parameter. Without `nullsfirst` or `nullslast`, PostgreSQL's default applies.
     static func terms(of value: String) -> [OrderTerm] {
         WireSplit.topLevel(value, at: ",").map { piece in
             var words = WireSplit.topLevel(piece, at: ".")
@@ -37,9 +37,9 @@ package struct OrderTerm: Sendable, Hashable {
     }
 }
 
-/// Cuts parameter texts outside quotes and parentheses.
+/// Splits parameter texts outside quotes and parentheses.
 enum WireSplit {
-    /// The pieces between separators that stand outside double quotes and parentheses.
+    /// Returns the pieces between the separators that are outside double quotes and parentheses.
     static func topLevel(_ text: String, at separator: Unicode.Scalar) -> [String] {
         var pieces = [String.UnicodeScalarView()]
         var isQuoted = false

@@ -18,7 +18,7 @@ package struct QueryItem: Sendable, Hashable {
         for byte in value.utf8 { hasher.combine(byte) }
     }
 
-    /// The parameter as it stands in a URL.
+    /// The percent-encoded parameter.
     package var encoded: String { WireText.queryEncoded(name) + "=" + WireText.queryEncoded(value) }
 
     /// The order of the canonical text: by name, then by value, both by bytes.
@@ -27,7 +27,7 @@ package struct QueryItem: Sendable, Hashable {
         return lhs.value.utf8.lexicographicallyPrecedes(rhs.value.utf8)
     }
 
-    /// What the server takes the parameter for, decided by its name alone (docs/spec/postgrest.md, Filter parameters).
+    /// The meaning of the parameter for the server, decided by its name (docs/spec/postgrest.md, Filter parameters).
     enum Role {
         case select
         case order
@@ -35,11 +35,11 @@ package struct QueryItem: Sendable, Hashable {
         case offset
         case logic
         case filter
-        /// `columns` and `on_conflict`: no filter, and without effect on a read.
+        /// `columns` and `on_conflict`: not filters, no effect on a read.
         case reserved
     }
 
-    /// Whether it takes part in which rows are meant.
+    /// Whether the parameter selects rows.
     package var isFilter: Bool { role == .filter || role == .logic }
 
     var role: Role {

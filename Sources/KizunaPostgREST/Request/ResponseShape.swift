@@ -1,10 +1,10 @@
-/// The form of the answer a request asks for.
+/// The requested form of the response.
 package enum ResponseShape: Sendable, Hashable {
-    /// A JSON array of objects: the only shape the cache can hold.
+    /// A JSON array of objects: the only shape that can be cached.
     case rows
     /// One JSON object; any other number of rows is an error.
     case single
-    /// One JSON object, or nothing where no row matches.
+    /// One JSON object, or nothing if no row matches.
     case maybeSingle
     case csv
     case geojson
@@ -25,31 +25,31 @@ package enum ResponseShape: Sendable, Hashable {
 
 /// How the server counts the rows a request matches.
 ///
-/// `from("tasks").select(count: .exact)` ⟶ `GET /tasks?select=*` with `Prefer: count=exact`. Offline: a count is the
-/// server's alone, so a request with one is never cached.
+/// `from("tasks").select(count: .exact)` ⟶ `GET /tasks?select=*` with `Prefer: count=exact`. Offline: the count is
+/// known to the server only, so a request with a count is never cached.
 public struct KizunaCountOption: RawRepresentable, Hashable, Sendable {
-    /// The word sent in `Prefer: count=`.
+    /// The value of `Prefer: count=`.
     public let rawValue: String
 
-    /// Makes an option from the word the server knows it by.
+    /// Creates an option from the value of `Prefer: count=`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Counts every row.
     public static let exact = Self(rawValue: "exact")
-    /// Asks the planner for its guess.
+    /// Uses the planner's estimate.
     public static let planned = Self(rawValue: "planned")
-    /// Counts small results and asks the planner about large ones.
+    /// Counts small results and uses the planner's estimate for large ones.
     public static let estimated = Self(rawValue: "estimated")
 }
 
-/// How a search text becomes a `tsquery`.
+/// The function that turns a search text into a `tsquery`.
 ///
 /// `from("docs").textSearch("body", query: "cat dog", type: .plain)` ⟶ `GET /docs?body=plfts.cat%20dog`.
 public struct KizunaTextSearchType: RawRepresentable, Hashable, Sendable {
     /// The letters before `fts` in the operator.
     public let rawValue: String
 
-    /// Makes a type from the letters before `fts`.
+    /// Creates a type from the letters before `fts`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// All words must occur: `plainto_tsquery`.
@@ -67,7 +67,7 @@ public struct KizunaExplainFormat: RawRepresentable, Hashable, Sendable {
     /// The word after `plan+` in the media type.
     public let rawValue: String
 
-    /// Makes a format from the word after `plan+`.
+    /// Creates a format from the word after `plan+`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Indented text.

@@ -1,6 +1,6 @@
 /// One output column of a select list.
 package struct SelectedColumn: Sendable, Hashable {
-    /// The member's name in the answer.
+    /// The member's name in the response.
     package let name: String
     /// The table's column.
     package let column: String
@@ -11,13 +11,13 @@ package struct SelectedColumn: Sendable, Hashable {
     }
 }
 
-/// Which columns a request answers with, as far as a row can be made from the table's own columns.
+/// The columns of a response, as far as a row can be built from the table's own columns.
 package enum SelectedColumns: Sendable, Hashable {
     /// Every column of the table.
     case all
-    /// These columns, perhaps renamed.
+    /// These columns, some of them renamed.
     case list([SelectedColumn])
-    /// Casts, paths, aggregates, referenced tables, or a text the server would refuse.
+    /// Casts, paths, aggregates, referenced tables, or a text that the server would reject.
     case notFollowable
 }
 
@@ -25,11 +25,11 @@ package enum SelectedColumns: Sendable, Hashable {
 package struct SelectList: Sendable, Hashable {
     /// A referenced table in the list.
     package struct Embed: Sendable, Hashable {
-        /// The name a filter on it uses: the alias where there is one.
+        /// The name that a filter on it uses: the alias if there is one.
         package let name: String
-        /// The table, or the foreign key that leads to it.
+        /// The table, or the foreign key that refers to it.
         package let target: String
-        /// The words behind `!` that are no kind of join: a foreign key, a column, or a table between the two.
+        /// The words after `!` that are not join types: a foreign key, a column, or a join table.
         package let hints: [String]
         package let isInner: Bool
         package let isSpread: Bool
@@ -38,9 +38,9 @@ package struct SelectList: Sendable, Hashable {
 
     package private(set) var selected: SelectedColumns
     package private(set) var embeds: [Embed] = []
-    /// The plain columns that are named, also beside a star.
+    /// The plain columns in the list, also beside a star.
     package private(set) var named: [SelectedColumn] = []
-    /// Whether all columns of the table are asked for.
+    /// Whether the list requests all columns of the table.
     package private(set) var hasStar = false
 
     package init(parsing text: String) {
@@ -111,6 +111,6 @@ extension TableRequest {
     /// The parsed select list.
     package var selectList: SelectList { SelectList(parsing: columns) }
 
-    /// Which of the table's columns the answer carries.
+    /// The table's columns in the response.
     package var selectedColumns: SelectedColumns { selectList.selected }
 }

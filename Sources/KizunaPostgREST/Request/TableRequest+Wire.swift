@@ -10,7 +10,7 @@ extension TableRequest {
     /// The percent-encoded path and query below the REST base: `/tasks?select=%2A`.
     package var target: String { "/" + WireText.pathEncoded(table) + "?" + queryText }
 
-    /// The headers that say what is asked; those of the session are not among them.
+    /// The headers of the request, without those of the session.
     package var headers: [WireHeader] {
         var headers = [WireHeader("Accept", accept), WireHeader("Accept-Profile", schema)]
         let all = (count.map { ["count=\($0.rawValue)"] } ?? []) + preferences
@@ -27,10 +27,10 @@ extension TableRequest {
         }
     }
 
-    /// The canonical text that names the stored answer of this request (docs/spec/reads.md, Query identity).
+    /// The canonical text that identifies the cached query of this request (docs/spec/reads.md, Query identity).
     ///
-    /// Pure ASCII: everything is percent-encoded, so equal texts are equal bytes. Filters are sorted, since AND commutes;
-    /// lists and logic trees stay as given. The owner and the read strategy are not part of it.
+    /// ASCII only: everything is percent-encoded, so equal texts are equal bytes. Filters are sorted, since AND is
+    /// commutative; lists and logic trees stay unchanged. The owner and the read strategy are not part of the text.
     package var cacheKey: String {
         let select = items.filter { $0.role == .select }
         let rest = items.filter { $0.role != .select }.sorted(by: QueryItem.canonicallyPrecedes)
@@ -40,7 +40,7 @@ extension TableRequest {
         return parts.joined(separator: "?")
     }
 
-    /// Whether an answer of this request can be stored: a JSON array of rows without count or preference
+    /// Whether a response to this request can be stored: a JSON array of rows without count or preference
     /// (docs/spec/reads.md, Requests that can be cached).
     package var isCacheable: Bool {
         shape == .rows && !stripsNulls && !isHead && count == nil && preferences.isEmpty

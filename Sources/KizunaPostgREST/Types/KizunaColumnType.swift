@@ -1,17 +1,17 @@
 internal import KizunaCore
 
-/// The PostgreSQL type of a column, which decides what a filter on it means.
+/// The PostgreSQL type of a column, which decides the meaning of a filter on it.
 ///
 /// `["done": .bool, "tags": .array(of: .text)]`. The server reads a filter's value as the column's type: `eq.5` is a
-/// number on an `int8` column and a text on a `text` column. Offline: with the types declared, filters on the device
-/// answer what the server would; without, only what holds for every type the value could have.
+/// number on an `int8` column and a text on a `text` column. Offline: with declared types, filters on the
+/// device have the result of the server; without, a filter is decided only where all possible types agree.
 public struct KizunaColumnType: RawRepresentable, Hashable, Sendable {
     /// The type's name in one canonical spelling: `int8`, `timestamptz`, `text[]`, `text collate C`.
     public let rawValue: String
     let kind: Kind
 
-    /// Makes a type from any spelling PostgreSQL or its OpenAPI description uses: `bigint`, `character varying(10)`,
-    /// `_text`, `timestamp with time zone`. A name not known here is kept; filters on such a column stay unknown.
+    /// Creates a type from any spelling of PostgreSQL or of its OpenAPI description: `bigint`, `character varying(10)`,
+    /// `_text`, `timestamp with time zone`. An unknown name is kept; filters on such a column are unknown.
     public init(rawValue: String) {
         (self.rawValue, kind) = Self.read(rawValue)
     }
@@ -30,11 +30,11 @@ public struct KizunaColumnType: RawRepresentable, Hashable, Sendable {
     public static let float8 = Self(rawValue: "float8")
     /// `boolean`.
     public static let bool = Self(rawValue: "bool")
-    /// `text`, in a collation this device does not know.
+    /// `text` in an unknown collation.
     public static let text = Self(rawValue: "text")
     /// `character varying`.
     public static let varchar = Self(rawValue: "varchar")
-    /// `character(n)`, whose trailing blanks do not count.
+    /// `character(n)`, which ignores trailing blanks.
     public static let char = Self(rawValue: "bpchar")
     /// `citext`.
     public static let citext = Self(rawValue: "citext")
@@ -58,12 +58,12 @@ public struct KizunaColumnType: RawRepresentable, Hashable, Sendable {
     /// An array of another type.
     public static func array(of element: KizunaColumnType) -> Self { Self(rawValue: element.rawValue + "[]") }
 
-    /// An enum type with its labels in the order of their declaration.
+    /// An enum type with its labels in declaration order.
     public static func enumeration(_ labels: [String]) -> Self {
         Self(rawValue: "enum" + RawJSON(elements: labels.map { RawJSON(string: $0) }).text)
     }
 
-    /// This text type with the collation `C`, whose order is the order of the bytes: `gt` and `lt` can be evaluated.
+    /// This text type with the collation `C`, which orders by bytes: `gt` and `lt` can be evaluated.
     public var byteOrdered: Self { Self(rawValue: rawValue + " collate C") }
 
     indirect enum Kind: Sendable, Hashable {
@@ -86,7 +86,7 @@ public struct KizunaColumnType: RawRepresentable, Hashable, Sendable {
         case jsonb
         case range
         case array(Kind)
-        /// A type whose comparisons are not followed here.
+        /// A type whose comparisons are not implemented.
         case opaque
     }
 

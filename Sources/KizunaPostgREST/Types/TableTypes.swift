@@ -1,10 +1,10 @@
-/// What is known of a table's columns when filters are evaluated on the device.
+/// The known types of a table's columns, for the evaluation of filters on the device.
 package struct TableTypes: Sendable, Hashable {
     /// The declared or learned type by column name.
     package var columns: [String: KizunaColumnType]
-    /// Whether `like`, `ilike`, `match` and `imatch` are evaluated at all.
+    /// Whether `like`, `ilike`, `match` and `imatch` are evaluated.
     package var patternEvaluation: KizunaPatternEvaluation
-    /// Whether the server's session zone is UTC, which a timestamp without offset is read in.
+    /// Whether the server's session time zone is UTC; it applies to a timestamp without offset.
     package var isSessionZoneUTC: Bool
 
     package init(
@@ -19,11 +19,11 @@ package struct TableTypes: Sendable, Hashable {
 
 /// Whether patterns and regular expressions are evaluated on the device.
 ///
-/// `patternEvaluation: .ascii` makes `ilike("title", pattern: "%x%")` hide a task made offline that does not match. The
-/// default leaves a search to the server: what was made offline shows in every search until the list is fetched again.
+/// `patternEvaluation: .ascii` makes `ilike("title", pattern: "%x%")` hide a task inserted offline that does not match.
+/// By default the server alone decides: a row inserted offline appears in every search until the list is fetched again.
 public enum KizunaPatternEvaluation: Sendable, Hashable {
     /// Patterns are never evaluated.
     case never
-    /// Patterns are evaluated where PostgreSQL would provably answer the same: any text for `like`, ASCII otherwise.
+    /// Patterns are evaluated where the result of PostgreSQL is certain: any text for `like`, otherwise ASCII.
     case ascii
 }

@@ -1,6 +1,6 @@
 /// Days since 1970-01-01 in the proleptic Gregorian calendar, as PostgreSQL counts them.
 enum CivilDay {
-    /// The day number of a date that exists, else nil.
+    /// Returns the day number; nil if the date does not exist.
     static func day(year: Int64, month: Int, day: Int) -> Int64? {
         guard (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year: year) else { return nil }
         let shifted = month <= 2 ? year - 1 : year

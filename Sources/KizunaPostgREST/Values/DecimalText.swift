@@ -1,4 +1,4 @@
-/// A decimal number of any length, read from its text and compared without rounding, with PostgreSQL's special values.
+/// A decimal number of any length, compared without rounding, with PostgreSQL's special values.
 struct DecimalText: Sendable, Hashable {
     private enum Kind: Int, Sendable {
         case negativeInfinity
@@ -14,12 +14,12 @@ struct DecimalText: Sendable, Hashable {
     /// The value is 0.digits × 10^exponent.
     private let exponent: Int
 
-    /// Texts longer than this, or with larger exponents, are not read.
+    /// The largest length and exponent that is read.
     private static let sizeLimit = 2000
 
     static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// Reads `-12.5e3`, `.5`, `5.`; nil for any other text or one too large to be sure of.
+    /// Reads `-12.5e3`, `.5`, `5.`; nil for any other text and above the limits.
     init?(_ text: some Collection<UInt8>) {
         var bytes = Array(text)[...]
         guard bytes.count <= Self.sizeLimit, let first = bytes.first else { return nil }
@@ -88,7 +88,7 @@ extension DecimalText {
     /// Whether the number is zero, of either sign.
     var isZero: Bool { self == DecimalText([UInt8(ascii: "0")]) || self == DecimalText("-0".utf8) }
 
-    /// An integer of at most so many digits, spelled as plainly as PostgreSQL writes it; nil for every other text.
+    /// Reads an integer of at most this many digits in the spelling of PostgreSQL output; nil for any other text.
     static func plainInteger(_ bytes: [UInt8], digits limit: Int) -> Int64? {
         let isNegative = bytes.first == UInt8(ascii: "-")
         let first = isNegative ? 1 : 0

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension UUID: KizunaFilterValue {
-    /// The upper-case text, as supabase-swift sends it.
+    /// The upper-case text, as in supabase-swift.
     public var filterText: String { uuidString }
 }
 
@@ -37,8 +37,8 @@ extension Dictionary: KizunaArrayElement where Key == String, Value: Encodable {
 extension Dictionary: KizunaFilterValue where Key == String, Value: Encodable {
     /// The JSON object with sorted keys and plain slashes, for `json` and `jsonb` columns.
     ///
-    /// A value JSON cannot hold (a `NaN`) gives the empty text, which the server refuses: an operand that matches other
-    /// rows than the ones meant would be worse.
+    /// Empty for a value that JSON cannot represent (`NaN`). The server rejects the empty text, so the filter matches
+    /// no wrong rows.
     public var filterText: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,25 +1,25 @@
 public import KizunaCore
 
-/// A value that can stand in a PostgreSQL array, `nil` included.
+/// A value that can be an element of a PostgreSQL array, including `nil`.
 ///
 /// `from("tasks").contains("tags", value: ["a", nil])` ⟶ `GET /tasks?tags=cs.{a,NULL}`. An `Optional` conforms to this
-/// protocol only: as an operand on its own a null would never match, so `eq("note", value: nil)` does not compile.
+/// protocol only: a null operand of `eq` would never match, so `eq("note", value: nil)` does not compile.
 public protocol KizunaArrayElement {
-    /// The value as it is written inside `{…}`, quoted where it must be.
+    /// The text of the value inside `{…}`, in quotes if needed.
     var arrayElementText: String { get }
 }
 
-/// A value a filter compares a column with.
+/// A value that a filter compares a column with.
 ///
-/// `from("tasks").eq("priority", value: 3)` ⟶ `GET /tasks?priority=eq.3`. An enum with a raw value conforms by a bare
+/// `from("tasks").eq("priority", value: 3)` ⟶ `GET /tasks?priority=eq.3`. An enum with a raw value conforms by an empty
 /// `extension Status: KizunaFilterValue {}`.
 public protocol KizunaFilterValue: KizunaArrayElement {
-    /// The value as it is written after the operator, before percent-encoding.
+    /// The text of the value after the operator, before percent-encoding.
     var filterText: String { get }
 }
 
 extension KizunaFilterValue {
-    /// The text as one array element, quoted where it must be.
+    /// The text as one array element, in quotes if needed.
     public var arrayElementText: String { WireText.arrayElement(filterText) }
 }
 
@@ -60,17 +60,17 @@ extension UInt32: KizunaFilterValue {}
 extension UInt64: KizunaFilterValue {}
 
 extension Double: KizunaFilterValue {
-    /// Swift's shortest text of the number: `1.0`, `1e+16`, `inf`.
+    /// The shortest text of the number: `1.0`, `1e+16`, `inf`.
     public var filterText: String { description }
 }
 
 extension Float: KizunaFilterValue {
-    /// Swift's shortest text of the number.
+    /// The shortest text of the number.
     public var filterText: String { description }
 }
 
 extension Array: KizunaArrayElement where Element: KizunaArrayElement {
-    /// The array literal as it stands: a nested array is not quoted.
+    /// The array literal: a nested array is not quoted.
     public var arrayElementText: String { filterText }
 }
 
@@ -80,13 +80,13 @@ extension Array: KizunaFilterValue where Element: KizunaArrayElement {
 }
 
 extension Optional: KizunaArrayElement where Wrapped: KizunaArrayElement {
-    /// `NULL` for nil, else the value's own text.
+    /// `NULL` for nil, otherwise the text of the value.
     public var arrayElementText: String { map(\.arrayElementText) ?? "NULL" }
 }
 
 extension RawJSON: KizunaArrayElement {}
 
 extension RawJSON: KizunaFilterValue {
-    /// The JSON text as it stands, for `json` and `jsonb` columns.
+    /// The unchanged JSON text, for `json` and `jsonb` columns.
     public var filterText: String { text }
 }

@@ -1,23 +1,23 @@
 /// Dates and times in ISO form, in whole microseconds.
 enum TimeText {
     static let dayLength: Int64 = 86_400_000_000
-    /// The day from which PostgreSQL counts, 2000-01-01: counted from an earlier one, its last timestamps have no number.
+    /// 2000-01-01, the epoch of PostgreSQL: from an earlier one, its last timestamps would overflow.
     private static let epoch: Int64 = 10_957
-    /// 4714-11-24 BC, the first day PostgreSQL knows.
+    /// 4714-11-24 BC, the first day of PostgreSQL.
     private static let firstDay: Int64 = -2_440_588
-    /// The moments PostgreSQL knows, from that day up to the year 294277.
+    /// The valid timestamps, from that day up to the year 294277.
     private static let moments = (firstDay - epoch) * dayLength..<9_223_371_331_200_000_000
 
-    /// How the offset of a timestamp counts.
+    /// The treatment of the offset in a timestamp.
     enum Zone {
-        /// `timestamp`: an offset is read and dropped.
+        /// `timestamp`: an offset is ignored.
         case none
-        /// `timestamptz`: without an offset the session's zone holds; nil where it is not known to be UTC.
+        /// `timestamptz`: without an offset the session's time zone applies, which may not be known to be UTC.
         case session(isUTC: Bool)
     }
 
-    /// The number of the day. `infinity` is above every day, `-infinity` below. A time behind the date must be one and
-    /// counts for nothing, nor does its offset.
+    /// Returns the number of the day. `infinity` is after every day, `-infinity` before. A time and its offset after
+    /// the date are checked and ignored.
     static func date(_ text: String) -> Reading<Int64> {
         if let bound = infinity(text) { return .value(bound) }
         var cursor = Digits(text)
@@ -29,13 +29,13 @@ enum TimeText {
         }
     }
 
-    /// Whether a text is a date and nothing more.
+    /// Whether a text is a date without a time.
     static func isDay(_ text: String) -> Bool {
         var cursor = Digits(text)
         return cursor.date().flatMap { day($0, lastYear: 5_874_897) } != nil && cursor.isAtEnd
     }
 
-    /// Microseconds since 2000 in UTC, or in the clock of the column.
+    /// Returns microseconds since 2000, in UTC or in the local time of the column.
     static func timestamp(_ text: String, zone: Zone) -> Reading<Int64> {
         if let bound = infinity(text) { return .value(bound) }
         var cursor = Digits(text)
@@ -57,14 +57,14 @@ enum TimeText {
         return moments.contains(number) ? .value(number) : .rejected
     }
 
-    /// Microseconds since midnight; `24:00:00` is the end of the day.
+    /// Returns microseconds since midnight; `24:00:00` is the end of the day.
     static func time(_ text: String) -> Reading<Int64> {
         var cursor = Digits(text)
         guard let clock = cursor.clock(), cursor.isAtEnd, !cursor.isBeforeChrist else { return .undecided }
         return microseconds(clock).map { .value($0) } ?? .rejected
     }
 
-    /// What stands behind a date: nothing, or a time and perhaps its offset.
+    /// Reads the rest after a date: nothing, or a time with or without an offset.
     private static func clock(_ cursor: inout Digits) -> Reading<(moment: Int64, offset: Int64?)> {
         guard !cursor.isAtEnd else { return .value((0, nil)) }
         guard cursor.take(UInt8(ascii: "T")) || cursor.take(UInt8(ascii: "t")) || cursor.take(UInt8(ascii: " ")),
@@ -92,7 +92,7 @@ enum TimeText {
         return day.flatMap { $0 >= firstDay ? $0 : nil }
     }
 
-    /// PostgreSQL takes the 60th second and `24:00:00` for the moment that follows.
+    /// PostgreSQL reads the 60th second and `24:00:00` as the following moment.
     private static func microseconds(_ clock: Digits.Clock) -> Int64? {
         guard clock.hour <= 24, clock.minute < 60, clock.second <= 60 else { return nil }
         let total = Int64(clock.hour * 3600 + clock.minute * 60 + clock.second) * 1_000_000 + clock.fraction
@@ -119,12 +119,12 @@ enum TimeText {
         private var bytes: ArraySlice<UInt8>
         let isBeforeChrist: Bool
 
-        /// PostgreSQL skips blanks around the text.
+        /// PostgreSQL ignores blanks around the text.
         init(_ text: String) {
             func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
             bytes = Array(text.utf8).drop(while: isBlank)
             while bytes.last.map(isBlank) == true { bytes.removeLast() }
-            // The server writes ` BC` at the very end, behind time and offset.
+            // The server writes ` BC` at the end, after time and offset.
             isBeforeChrist = bytes.suffix(3).elementsEqual(" BC".utf8)
             if isBeforeChrist { bytes.removeLast(3) }
         }
@@ -194,12 +194,12 @@ enum TimeText {
     }
 }
 
-/// What reading a text as a value of some type gave.
+/// The result of reading a text as a value of a type.
 enum Reading<Value: Sendable>: Sendable {
     case value(Value)
-    /// The server certainly refuses the text.
+    /// The server rejects the text with certainty.
     case rejected
-    /// The server may well take it; this device does not read it.
+    /// The server may accept the text; it is not read here.
     case undecided
 
     func map<Other>(_ transform: (Value) -> Other) -> Reading<Other> {

@@ -1,6 +1,6 @@
-/// UUIDs in the spellings PostgreSQL takes: any case, braces, a dash after any four digits.
+/// UUIDs in the spellings that PostgreSQL accepts: any case, braces, a dash after any four digits.
 enum UUIDText {
-    /// The sixteen bytes, nil for a text PostgreSQL refuses.
+    /// Returns the sixteen bytes; nil for a text that PostgreSQL rejects.
     static func bytes(_ text: String) -> [UInt8]? {
         var rest = Array(text.utf8)[...]
         if rest.first == UInt8(ascii: "{") {
@@ -17,7 +17,7 @@ enum UUIDText {
         return rest.isEmpty ? bytes : nil
     }
 
-    /// Whether a text is a UUID as PostgreSQL writes it.
+    /// Whether a text is a UUID in the spelling of PostgreSQL output.
     static func isCanonical(_ text: String) -> Bool {
         text.utf8.count == 36 && bytes(text) != nil && WireText.areSame(text.lowercased(), text)
     }
@@ -34,7 +34,7 @@ enum HexText {
         }
     }
 
-    /// The bytes of `\xDEADBEEF`, nil for any other spelling of a `bytea`.
+    /// Returns the bytes of `\xDEADBEEF`; nil for any other spelling of a `bytea`.
     static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2), digits.starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "x")]) else {

@@ -1,23 +1,23 @@
-/// How texts are written into a request: percent-encoding and the two kinds of quoting.
+/// Texts in a request: percent-encoding and the two kinds of quoting.
 package enum WireText {
     /// Percent-encodes everything except letters, digits and `-._~/?`, as supabase-swift does for a query.
     package static func queryEncoded(_ text: String) -> String {
         encoded(text, keeping: { isUnreserved($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") })
     }
 
-    /// Percent-encodes one path segment, so that a table name can never reach another path.
+    /// Percent-encodes one path segment; a table name cannot address another path.
     package static func pathEncoded(_ text: String) -> String {
         encoded(text, keeping: isUnreserved)
     }
 
-    /// A member of `in.(…)`: quoted when it holds a delimiter, a quote, a backslash or edge blanks.
+    /// A member of `in.(…)`: in quotes if it contains a delimiter, a quote, a backslash, or blanks at an end.
     package static func listMember(_ text: String) -> String {
         let special: Set<Unicode.Scalar> = [",", "(", ")", "\"", "\\"]
         guard text.unicodeScalars.contains(where: special.contains) || hasEdgeBlanks(text) else { return text }
         return quoted(text)
     }
 
-    /// An element of an array literal `{…}`: quoted when it is empty, spells NULL, or holds a delimiter.
+    /// An element of an array literal `{…}`: in quotes if it is empty, spells NULL, or contains a delimiter.
     static func arrayElement(_ text: String) -> String {
         let special: Set<Unicode.Scalar> = [",", "{", "}", "\"", "\\"]
         let isPlain =
@@ -38,12 +38,12 @@ package enum WireText {
         return String(cleaned)
     }
 
-    /// Whether two texts are the same bytes; Swift's `==` would also equate differently composed characters.
+    /// Whether two texts have the same bytes. `==` of `String` also equates different Unicode compositions.
     package static func areSame(_ lhs: String, _ rhs: String) -> Bool {
         lhs.utf8.elementsEqual(rhs.utf8)
     }
 
-    /// A column's name where a name is read: in quotes unless it is a plain word.
+    /// The name of a column in a request: in quotes unless it is a plain word.
     package static func columnName(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -56,7 +56,7 @@ package enum WireText {
         return isPlain && !name.isEmpty ? name : quoted(name)
     }
 
-    /// The names of a list such as `on_conflict` takes, out of their quotes and without the blanks around them.
+    /// Returns the names of a list such as that of `on_conflict`, without quotes and surrounding blanks.
     package static func names(_ list: String) -> [String] {
         WireSplit.topLevel(list, at: ",").map(WireCursor.trimmed).filter { !$0.isEmpty }.map { piece in
             var cursor = WireCursor(piece)
@@ -65,7 +65,7 @@ package enum WireText {
         }
     }
 
-    /// In double quotes, with `\"` and `\\` escaped.
+    /// Returns the text in double quotes, with `\"` and `\\` escaped.
     static func quoted(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         result.append("\"")

@@ -1,34 +1,33 @@
 package import KizunaCore
 
-/// The wire form of writes: what supabase-swift would send for an operation and its filters (docs/spec/postgrest.md,
-/// Requests of supabase-swift).
+/// The requests of writes, as supabase-swift sends them (docs/spec/postgrest.md, Requests of supabase-swift).
 package enum WriteWire {
-    /// Everything of a write but its body and the session's headers.
+    /// A write request without its body and without the headers of the session.
     package struct Request: Sendable, Hashable {
         package let method: String
-        /// The percent-encoded query, empty where there is none.
+        /// The percent-encoded query; empty if there is none.
         package let queryText: String
         /// The percent-encoded path and query below the REST base.
         package let target: String
         package let headers: [WireHeader]
     }
 
-    /// What the server answers a write with.
+    /// The requested response to a write.
     package enum Returning: String, Sendable, Hashable {
         case minimal
         case representation
     }
 
-    /// What happens to a row whose key is there already.
+    /// The action of an upsert on a row whose key exists.
     package enum Resolution: String, Sendable, Hashable {
         case merge = "merge-duplicates"
         case ignore = "ignore-duplicates"
     }
 
-    /// An insert; an upsert where `resolution` is given.
+    /// Returns an insert, or an upsert if `resolution` is given.
     ///
-    /// - `columns`: the union of the rows' keys for an array body, nil for the body of a single object. Without it the
-    ///   server refuses rows of different keys; an empty union is not sent, since it would name a column "".
+    /// `columns` is the union of the rows' keys for an array body, nil for the body of a single object. Without it the
+    /// server rejects rows with different keys. An empty union is not sent: it would name a column "".
     package static func insert(
         schema: String = "public", table: String, columns: Set<String>?, onConflict: String? = nil,
         resolution: Resolution? = nil, defaultToNull: Bool = true, returning: Returning? = .representation,
@@ -45,7 +44,7 @@ package enum WriteWire {
         return request("POST", schema, table, items, preferences.compactMap { $0 })
     }
 
-    /// A partial update of the rows the filters match. Without any filter the server of Supabase refuses it.
+    /// Returns an update of the rows that the filters match. Supabase rejects an update without filters.
     package static func update(
         schema: String = "public", table: String, filters: [QueryItem], returning: Returning = .representation,
         select: String? = nil
@@ -53,7 +52,7 @@ package enum WriteWire {
         request("PATCH", schema, table, filters + selected(select), ["return=\(returning.rawValue)"])
     }
 
-    /// A delete of the rows the filters match. Without any filter the server of Supabase refuses it.
+    /// Returns a delete of the rows that the filters match. Supabase rejects a delete without filters.
     package static func delete(
         schema: String = "public", table: String, filters: [QueryItem], returning: Returning = .representation,
         select: String? = nil
@@ -61,7 +60,7 @@ package enum WriteWire {
         request("DELETE", schema, table, filters + selected(select), ["return=\(returning.rawValue)"])
     }
 
-    /// The filters that pin one row by its primary key; a value is written as `eq` writes it.
+    /// Returns the `eq` filters that select one row by its primary key.
     package static func keyFilters(_ key: [(column: String, value: String)]) -> [QueryItem] {
         key.map { QueryItem(WireText.columnName($0.column), "eq.\($0.value)") }
     }

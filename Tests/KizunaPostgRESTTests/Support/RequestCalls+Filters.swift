@@ -3,7 +3,7 @@ import KizunaCore
 import KizunaPostgREST
 
 extension RequestCalls {
-    /// Calls on `tasks`, each with its own source text; the lines they become are in `request-lines.json`.
+    /// Calls on `tasks` with their source text; their request lines are in `request-lines.json`.
     static let filters: [Entry] = [
         (#".eq("done", value: false)"#, { $0.eq("done", value: false) }),
         (#".eq("priority", value: 3)"#, { $0.eq("priority", value: 3) }),

@@ -1,7 +1,7 @@
 import Foundation
 import KizunaPostgREST
 
-/// The smallest builder: a request and nothing else.
+/// A builder that holds only a request.
 struct PlainBuilder: OfflinePostgrestFilterBuilder {
     var request: TableRequest
 
@@ -22,7 +22,7 @@ enum Fixed {
     static let ids = ["x", "y"]
 }
 
-/// Builder calls with the text they are written in.
+/// Builder calls with their source text.
 enum RequestCalls {
     typealias Entry = (source: String, call: @Sendable (PlainBuilder) -> PlainBuilder)
 
