@@ -96,6 +96,10 @@ let package = Package(
             ],
             swiftSettings: houseStyle),
         .testTarget(
+            name: "KizunaSyncTestingTests",
+            dependencies: ["KizunaCore", "KizunaSync", "KizunaSyncTesting"],
+            swiftSettings: houseStyle),
+        .testTarget(
             name: "KizunaLocalTests", dependencies: ["KizunaCore", "KizunaLocal", "kizuna"],
             resources: [.copy("Fixtures")], swiftSettings: houseStyle),
         .executableTarget(

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KizunaCore
 internal import KizunaLocal
 
-/// `kizuna demo`: the main job, told as it is observed. Its exit status is 0 only if every step was seen.
+/// `kizuna demo`: two devices against a real PostgreSQL. The exit status is 0 only if every step was observed.
 enum DemoCommand {
     static func run(arguments: [String]) async -> Int32 {
         guard arguments.isEmpty else {

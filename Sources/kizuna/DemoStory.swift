@@ -3,7 +3,7 @@ internal import KizunaCore
 internal import KizunaLocal
 internal import KizunaSync
 
-/// Two devices of one user, step by step. Each line is printed after what it says was seen.
+/// Two devices of one user, step by step. Each line is printed after its statement was observed.
 final class DemoStory {
     static let schema = """
         CREATE TABLE tasks (
@@ -111,7 +111,7 @@ final class DemoStory {
         backend.control.clearRequests()
         backend.control.add(FaultRule(.dropAnswer, method: "POST", path: "/rest/v1/tasks"))
         let id = try await phone.perform(.add(title: "post the letter"))
-        // A device tells of its list, its queue and its refusals one by one: that nothing is pending may be old news.
+        // A device reports its list, its queue and its rejections one after another; an empty queue may be outdated.
         try await phone.see("deliver after the lost answer") { [backend] sight in
             sight.pending.isEmpty && sight.refresh == "idle" && Self.posts(backend).count > 1
         }
@@ -130,7 +130,8 @@ final class DemoStory {
         let bad = try await phone.perform(.add(title: ""))
         let last = try await phone.perform(.add(title: "after the bad one"))
         try await phone.perform(.goOnline)
-        let seen = try await phone.see("have one refusal, an empty queue and a list without the refused row") { sight in
+        let seen = try await phone.see("have one rejection, an empty queue and a list without the rejected row") {
+            sight in
             let shown = Set((sight.tasks ?? []).map(\.id))
             return sight.pending.isEmpty && sight.rejected == [bad] && sight.refresh == "idle"
                 && shown.isSuperset(of: [first, last]) && !shown.contains(bad)
@@ -140,7 +141,7 @@ final class DemoStory {
             keys.isSuperset(of: [first, last]) && !keys.contains(bad),
             "the others are on the server, the bad one is not")
         say(
-            "One write breaks a constraint: refused (\(seen.reasons.joined())), kept for a decision; the 2 others are delivered"
+            "One write violates a constraint: rejected (\(seen.reasons.joined())), kept for a decision; the 2 others are delivered"
         )
     }
 
@@ -182,7 +183,7 @@ final class DemoStory {
         return DemoTask.sorted(tasks)
     }
 
-    /// Signs a user up as an app does, and gives the access token that both devices are handed.
+    /// Signs up a user as an app does. Returns the access token for both devices.
     private static func signUp(at backend: LocalBackend) async throws -> String {
         guard let url = URL(string: backend.url) else { throw DemoFault("the backend's URL is none") }
         let auth = KizunaAuth(url: url, publishableKey: backend.anonKey)

@@ -3,9 +3,9 @@ internal import Foundation
 internal import KizunaSync
 internal import Synchronization
 
-/// `kizuna device`: one app on one device. It shows its list and what waits, and takes commands as lines of JSON.
+/// `kizuna device`: one app on one device. It prints its list and its queue, and reads commands as lines of JSON.
 ///
-/// Its surroundings come in environment variables, so that no token stands in a process list.
+/// Its settings are environment variables, so that no token appears in a process list.
 enum DeviceCommand {
     static func run(arguments: [String]) async -> Int32 {
         let variables = ProcessInfo.processInfo.environment
@@ -30,7 +30,7 @@ enum DeviceCommand {
         }
     }
 
-    /// Follows the list, the queue and the refusals, and does as it is told until it is told to quit.
+    /// Observes the list, the queue and the rejections, and performs commands until `quit`.
     private static func live(_ client: KizunaSyncClient) async throws -> Int32 {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -90,7 +90,7 @@ enum DeviceCommand {
         }
     }
 
-    /// A new row carries what the list shows; the server adds the rest.
+    /// A new row has the columns of the list; the server sets the others.
     private struct NewTask: Encodable, Sendable {
         let title: String
         var done = false

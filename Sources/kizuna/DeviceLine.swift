@@ -1,26 +1,26 @@
-/// A task as the demo's table holds it.
+/// A row of the demo's table.
 struct DemoTask: Codable, Sendable, Equatable {
     var id: String
     var title: String
     var done: Bool
 
-    /// The rows by key, so that two lists can be compared whatever their order.
+    /// Returns the rows sorted by key, for comparing lists.
     static func sorted(_ tasks: [DemoTask]) -> [DemoTask] { tasks.sorted { $0.id < $1.id } }
 }
 
-/// One line a device writes: what it observed.
+/// One line of output of a device: an observation.
 enum DeviceLine: Codable, Sendable, Equatable {
     case ready
-    /// What its list shows, and the keys of the rows that wait to be sent.
+    /// The rows and the refresh state of the list.
     case shows(tasks: [DemoTask]?, refresh: String)
     case pending(ids: [String])
     case rejected(ids: [String], reasons: [String])
-    /// The answer to a command.
+    /// The result of a command.
     case done(command: String, detail: String)
     case failed(command: String, reason: String)
 }
 
-/// One command a device takes.
+/// One command to a device.
 enum DeviceCommandLine: Codable, Sendable, Equatable {
     case goOffline
     case goOnline

@@ -3,9 +3,9 @@ internal import KizunaCore
 internal import KizunaLocal
 internal import Synchronization
 
-/// A device in a process of its own: what it was told, and what it was seen to show.
+/// A device in its own process, with its commands and observations.
 final class DeviceProcess: Sendable {
-    /// The newest of each kind of line.
+    /// The newest line of each kind.
     struct Sight: Sendable {
         var isReady = false
         var tasks: [DemoTask]?
@@ -42,16 +42,16 @@ final class DeviceProcess: Sendable {
         }
     }
 
-    func tell(_ command: DeviceCommandLine) throws {
+    func send(_ command: DeviceCommandLine) throws {
         let line = try JSONEncoder().encode(command) + Data("\n".utf8)
         try process.input?.write(contentsOf: line)
     }
 
-    /// Tells a command and waits for its answer.
+    /// Sends a command and waits for its result.
     @discardableResult
     func perform(_ command: DeviceCommandLine) async throws -> String {
         let before = sight.responses.count
-        try tell(command)
+        try send(command)
         let seen = try await see("answers \(command)") { $0.responses.count > before }
         switch seen.responses.last {
         case .done(_, let detail): return detail
@@ -60,20 +60,20 @@ final class DeviceProcess: Sendable {
         }
     }
 
-    /// Ends the process as a crash would: nothing of it runs any more.
+    /// Kills the process with SIGKILL.
     func kill() async {
         process.send(SIGKILL)
         _ = await process.end()
     }
 
     func quit() async {
-        try? tell(.quit)
+        try? send(.quit)
         _ = await process.end()
     }
 
     var sight: Sight { state.withLock { $0.sight } }
 
-    /// Waits until the device is seen so; at most ten seconds.
+    /// Waits until the observations meet a condition, at most ten seconds.
     @discardableResult
     func see(_ what: String, _ isMet: @escaping @Sendable (Sight) -> Bool) async throws -> Sight {
         let (stream, continuation) = AsyncStream<Bool>.makeStream()
@@ -103,7 +103,7 @@ final class DeviceProcess: Sendable {
             while let end = state.partial.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = state.partial[..<end]
                 if let line = try? JSONDecoder().decode(DeviceLine.self, from: Data(line)) {
-                    state.sight.note(line)
+                    state.sight.apply(line)
                 }
                 state.partial = Data(state.partial[state.partial.index(after: end)...])
             }
@@ -117,7 +117,7 @@ final class DeviceProcess: Sendable {
 }
 
 extension DeviceProcess.Sight {
-    mutating func note(_ line: DeviceLine) {
+    mutating func apply(_ line: DeviceLine) {
         switch line {
         case .ready: isReady = true
         case .shows(let shown, let state):
@@ -132,7 +132,7 @@ extension DeviceProcess.Sight {
     }
 }
 
-/// A step of the demo that was not observed.
+/// A step of the demo was not observed.
 struct DemoFault: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,7 +1,7 @@
 public import KizunaSync
 internal import Synchronization
 
-/// A path monitor whose belief a test sets.
+/// A path monitor whose state a test sets.
 public final class FakePath: KizunaSyncPathMonitor {
     private struct State {
         var isSatisfied: Bool
@@ -10,10 +10,10 @@ public final class FakePath: KizunaSyncPathMonitor {
 
     private let state: Mutex<State>
 
-    /// Makes a monitor; by default it believes the network to be up.
+    /// Creates a monitor, by default with a satisfied path.
     public init(isSatisfied: Bool = true) { state = Mutex(State(isSatisfied: isSatisfied)) }
 
-    /// Whether the network can be used. Setting it tells the client.
+    /// Whether the path is satisfied. Setting it notifies the client.
     public var isSatisfied: Bool {
         get { state.withLock { $0.isSatisfied } }
         set {
@@ -25,7 +25,7 @@ public final class FakePath: KizunaSyncPathMonitor {
         }
     }
 
-    /// Starts to report: what it believes now, then each change.
+    /// Starts reporting: the current state, then each change.
     public func start(onSatisfied: @escaping @Sendable (Bool) -> Void) {
         let isSatisfied = state.withLock { state in
             state.listener = onSatisfied
@@ -34,7 +34,7 @@ public final class FakePath: KizunaSyncPathMonitor {
         onSatisfied(isSatisfied)
     }
 
-    /// Stops to report.
+    /// Stops reporting.
     public func cancel() {
         state.withLock { $0.listener = nil }
     }

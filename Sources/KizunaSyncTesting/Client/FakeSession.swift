@@ -2,7 +2,7 @@ internal import KizunaCore
 public import KizunaSync
 internal import Synchronization
 
-/// A session whose states a test sets.
+/// A session whose state a test sets.
 ///
 /// ```swift
 /// let session = FakeSession()                     // restoring
@@ -13,19 +13,19 @@ public final class FakeSession: SessionSource {
         var current: SessionState
         var listeners: [AsyncStream<SessionState>.Continuation] = []
         var freshTokens: [String?] = []
-        var askedCount = 0
+        var freshTokenCalls = 0
     }
 
     private let state: Mutex<State>
 
-    /// Makes a session in a state; by default one that is being restored.
+    /// Creates a session in a state, by default `restoring`.
     public init(_ initial: SessionState = .restoring) { state = Mutex(State(current: initial)) }
 
-    /// The session's state. Setting it tells the client.
+    /// The session's state. Setting it notifies the client.
     public var current: SessionState {
         get { state.withLock { $0.current } }
         set {
-            // Told under the lock, so that every listener hears the newest last.
+            // Yielded under the lock, so that the last value of every listener is the newest.
             state.withLock { state in
                 state.current = newValue
                 for listener in state.listeners { listener.yield(newValue) }
@@ -41,18 +41,18 @@ public final class FakeSession: SessionSource {
     /// Signs the user out.
     public func signOut() { current = .signedOut }
 
-    /// Ends the session without the user's doing.
+    /// Loses the session without an action of the user.
     public func lose() { current = .lost }
 
-    /// Queues what the next calls of `freshToken()` give: a token, or nil for none.
+    /// Queues the results of the next calls of `freshToken()`: a token, or nil for none.
     public func enqueueFreshTokens(_ tokens: String?...) {
         state.withLock { $0.freshTokens += tokens }
     }
 
-    /// How often the client asked for a fresh token.
-    public var freshTokenCount: Int { state.withLock { $0.askedCount } }
+    /// The number of calls of `freshToken()`.
+    public var freshTokenCount: Int { state.withLock { $0.freshTokenCalls } }
 
-    /// The current state, then each change.
+    /// Returns the current state, then each change.
     public func states() -> AsyncStream<SessionState> {
         AsyncStream { continuation in
             state.withLock { state in
@@ -62,10 +62,10 @@ public final class FakeSession: SessionSource {
         }
     }
 
-    /// The next queued token; nil where none is queued.
+    /// Returns the next queued token; nil if none is queued.
     public func freshToken() async throws -> String? {
         state.withLock { state in
-            state.askedCount += 1
+            state.freshTokenCalls += 1
             return state.freshTokens.isEmpty ? nil : state.freshTokens.removeFirst()
         }
     }

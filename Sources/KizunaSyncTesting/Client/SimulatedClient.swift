@@ -3,16 +3,16 @@ public import KizunaCore
 public import KizunaSync
 
 extension Simulation {
-    /// A client in virtual time, by default with its store in memory. It behaves as in an app, but for the network, which is the
-    /// given transport, and the clock, which is this simulation's.
+    /// Creates a client in virtual time, by default with its store in memory. It uses the given transport and the clock
+    /// of this simulation; otherwise it behaves as in an app.
     ///
     /// - Parameters:
     ///   - transport: the network.
-    ///   - folder: where the store is kept, for tests that start a client anew on what another left; nil keeps it in
+    ///   - folder: the folder of the store, for tests that open the store of a previous client. Nil keeps the store in
     ///     memory, where it is lost with the client and at each change of user.
     ///   - configure: changes the configuration before the client is created.
     /// - Returns: A created client.
-    /// - Throws: What `create(_:)` throws.
+    /// - Throws: The errors of `create(_:)`.
     public func makeClient(
         _ transport: any WireTransport, folder: URL? = nil,
         configure: (inout KizunaSyncConfiguration) -> Void = { _ in }
@@ -20,7 +20,7 @@ extension Simulation {
         try await makeClient(transport, folder: folder, process: nil, configure: configure)
     }
 
-    /// A client in a process of its own, which may share its folder with others of the same machine.
+    /// Creates a client in a simulated process, which may share its folder with other processes of the machine.
     package func makeClient(
         _ transport: any WireTransport, folder: URL?, process: SimulatedProcess?,
         configure: (inout KizunaSyncConfiguration) -> Void = { _ in }

@@ -1,27 +1,27 @@
 public import KizunaCore
 
-/// A request whose answer waits until the test gives it.
+/// A request that waits until the test responds.
 ///
-/// The first of `respond(_:)`, `fail(_:)`, the request's time-out and the caller's cancellation counts; whatever comes
-/// later does nothing.
+/// The first of `respond(_:)`, `fail(_:)`, the request's timeout and the caller's cancellation counts; the others have
+/// no effect.
 public struct HeldRequest: Sendable {
-    /// What was sent.
+    /// The request.
     public let request: WireRequest
-    /// The virtual time at which it was sent.
+    /// The virtual time of sending.
     public let sentAt: Duration
 
     let pending: PendingResponse
 
-    /// Whether nobody waits for an answer any more: answered, failed, timed out or cancelled.
+    /// Whether the request has ended: with a response, a failure, a timeout or a cancellation.
     public var isSettled: Bool { pending.isSettled }
 
-    /// Gives the caller this answer; answers false where it came too late.
+    /// Responds to the caller; returns false if the request has ended.
     @discardableResult
     public func respond(_ response: WireResponse) -> Bool {
         pending.settle(.success(response))
     }
 
-    /// Fails the caller with this failure; answers false where it came too late.
+    /// Fails the request; returns false if it has ended.
     @discardableResult
     public func fail(_ failure: WireFailure) -> Bool {
         pending.settle(.failure(failure))

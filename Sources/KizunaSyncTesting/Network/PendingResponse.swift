@@ -1,7 +1,7 @@
 internal import KizunaCore
 internal import Synchronization
 
-/// A result that arrives once, and one task that waits for it. What arrives first counts; the rest is dropped.
+/// A result that is set once, and one task that waits for it. The first result counts; later ones are ignored.
 final class PendingResponse: Sendable {
     private enum State {
         case open
@@ -17,7 +17,7 @@ final class PendingResponse: Sendable {
         }
     }
 
-    /// Settles with this result; answers false where it came too late.
+    /// Sets the result; returns false if there was one.
     @discardableResult
     func settle(_ result: Result<WireResponse, any Error>) -> Bool {
         let before = state.withLock { state in
@@ -35,7 +35,7 @@ final class PendingResponse: Sendable {
         }
     }
 
-    /// The result, once it is there; `CancellationError` where the calling task is cancelled before.
+    /// Waits for the result; throws `CancellationError` if the calling task is cancelled first.
     func value() async throws -> WireResponse {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in

@@ -1,17 +1,17 @@
 public import KizunaCore
 
-/// What a scripted network does with one request.
+/// The reaction of a scripted network to one request.
 public enum ScriptedResponse: Sendable {
-    /// The caller gets this answer.
+    /// The caller receives this response.
     case respond(WireResponse)
-    /// The caller gets this failure.
+    /// The caller receives this failure.
     case fail(WireFailure)
-    /// The same as the inner answer, this much virtual time later.
+    /// The inner reaction after this virtual time.
     indirect case after(Duration, ScriptedResponse)
-    /// The test gives the answer, through `ScriptedTransport.nextHeld()`.
+    /// The request is held until the test responds through `ScriptedTransport.nextHeld()`.
     case hold
 
-    /// An answer of a status and a JSON text.
+    /// A response with a status and a JSON text.
     public static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> ScriptedResponse {
         let contentType = ["content-type": "application/json; charset=utf-8"]
         return .respond(
@@ -20,12 +20,12 @@ public enum ScriptedResponse: Sendable {
     }
 }
 
-/// What goes wrong between a client and a server that is itself well.
+/// A fault between a client and a working server.
 public enum WireFault: Sendable, Hashable, CaseIterable {
-    /// The connection breaks before the server has seen the request; the client cannot know.
+    /// The connection breaks before the server handles the request; the outcome is unknown to the client.
     case dropBeforeHandling
-    /// The server handles the request, and its answer is lost.
+    /// The server handles the request, and its response is lost; the outcome is unknown to the client.
     case dropResponse
-    /// No connection comes about at all.
+    /// No connection is made; the request is not sent.
     case refuseConnection
 }

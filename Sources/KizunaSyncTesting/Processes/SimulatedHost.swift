@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A machine in virtual time on which several processes share store files.
 ///
-/// Its processes are clients of one simulation. Each has a number of its own, can be stopped and killed, and hears the
-/// others' signals a millisecond after they were told.
+/// Its processes are clients of one simulation. Each has a process number and can be stopped, resumed and killed. A
+/// change signal reaches the other processes after one millisecond.
 package final class SimulatedHost: Sendable {
     private struct State {
         var running: Set<Int32> = []
@@ -29,7 +29,7 @@ package final class SimulatedHost: Sendable {
         return SimulatedProcess(number: number, machine: self)
     }
 
-    /// While true, no signal is heard by anybody.
+    /// While true, no process receives change signals.
     package var isSilent: Bool {
         get { state.withLock { $0.isSilent } }
         set { state.withLock { $0.isSilent = newValue } }
@@ -37,11 +37,13 @@ package final class SimulatedHost: Sendable {
 
     func isRunning(_ process: Int32) -> Bool { state.withLock { $0.running.contains(process) } }
 
-    /// A process has ended; everybody learns of it.
+    /// Ends a process and notifies the others.
     func ended(_ process: Int32) {
         let others = state.withLock { state in
             state.running.remove(process)
-            return state.listeners.values.flatMap(\.values).filter { $0.process != process }.map(\.heard)
+            // In the order of listening: the order of a dictionary differs from run to run.
+            return state.listeners.values.flatMap(\.self).filter { $0.value.process != process }
+                .sorted { $0.key < $1.key }.map(\.value.heard)
         }
         for heard in others { pass(heard) }
     }
@@ -70,7 +72,7 @@ package final class SimulatedHost: Sendable {
     }
 }
 
-/// A process of a simulated machine: what happens in it waits while it is stopped, and never happens once it is killed.
+/// A process of a simulated machine. Its callbacks wait while it is stopped, and never run after it is killed.
 package final class SimulatedProcess: Sendable {
     private struct State {
         var isStopped = false
@@ -87,10 +89,10 @@ package final class SimulatedProcess: Sendable {
         self.machine = machine
     }
 
-    /// Stops it where it is. Work that is ready at this instant still runs.
+    /// Stops the process. Jobs that are ready at this instant still run.
     package func stop() { state.withLock { $0.isStopped = true } }
 
-    /// Lets it go on with what came meanwhile.
+    /// Resumes the process and runs the callbacks that waited.
     package func resume() {
         let waiting = state.withLock { state in
             state.isStopped = false
@@ -100,7 +102,7 @@ package final class SimulatedProcess: Sendable {
         for each in waiting { each() }
     }
 
-    /// Ends it without a word.
+    /// Kills the process, as SIGKILL does.
     package func kill() {
         state.withLock { state in
             state.isStopped = true
@@ -110,7 +112,7 @@ package final class SimulatedProcess: Sendable {
         machine.ended(number)
     }
 
-    /// Runs the work now, or when the process goes on.
+    /// Runs the work now, or when the process is resumed.
     func run(_ work: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             if state.isStopped, !state.isKilled { state.waiting.append(work) }
@@ -129,13 +131,13 @@ package final class SimulatedProcess: Sendable {
 
     package var clock: any SyncClock { ProcessClock(process: self) }
 
-    /// A network as this process sees it: answers wait while it is stopped.
+    /// Returns the network of this process: responses wait while it is stopped.
     package func network(_ inner: any WireTransport) -> any WireTransport {
         ProcessNetwork(process: self, inner: inner)
     }
 }
 
-/// A signal in virtual time.
+/// A change signal in virtual time.
 private final class SimulatedSignal: ChangeSignal {
     private let process: SimulatedProcess
     private let path: String
@@ -164,14 +166,14 @@ private final class SimulatedSignal: ChangeSignal {
     }
 }
 
-/// The simulation's clock; timers of a stopped process fire when it goes on.
+/// The simulation's clock; timers of a stopped process fire when it is resumed.
 private struct ProcessClock: SyncClock {
     let process: SimulatedProcess
 
     var now: MonotonicInstant { process.machine.simulation.clock.now }
 
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerTicket {
-        let isCancelled = CallOff()
+        let isCancelled = CancellationFlag()
         let ticket = process.machine.simulation.clock.schedule(after: delay) { [process] in
             process.run { if !isCancelled.value { body() } }
         }
@@ -182,8 +184,8 @@ private struct ProcessClock: SyncClock {
     }
 }
 
-/// Whether something was called off.
-private final class CallOff: Sendable {
+/// Whether a timer was cancelled.
+private final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
     var value: Bool { flag.load(ordering: .sequentiallyConsistent) }
     func set() { flag.store(true, ordering: .sequentiallyConsistent) }

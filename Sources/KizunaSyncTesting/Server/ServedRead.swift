@@ -1,14 +1,14 @@
 internal import KizunaCore
 internal import KizunaPostgREST
 
-/// A read of a simulated server.
+/// A read on a simulated server.
 struct ServedRead {
     let request: ServedRequest
     let userID: String?
     let maxRows: Int?
 
     func response(from table: inout ServedTable) throws(SimulatedRejection) -> WireResponse {
-        let question = request.question
+        let question = request.query
         let matching = try table.response(request.filters, sortedBy: question.order, to: userID)
         let offset = question.offset ?? 0
         let limit = min(question.limit ?? .max, maxRows ?? .max)
@@ -32,7 +32,7 @@ struct ServedRead {
         return "\(bounds)/\(total.map(String.init) ?? "*")"
     }
 
-    /// The rows with the columns the request asks for.
+    /// Returns the rows with the columns that the request selects.
     static func projected(_ rows: [RawJSON], by question: TableRequest) throws(SimulatedRejection) -> [RawJSON] {
         switch question.selectedColumns {
         case .all: return rows

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KizunaCore
 internal import KizunaPostgREST
 
-/// A request as a simulated server reads it.
+/// A request, parsed by a simulated server.
 struct ServedRequest {
     let method: String
     let schema: String
@@ -56,8 +56,8 @@ struct ServedRequest {
         return items.filter { !others.contains($0.name) }
     }
 
-    /// The same question as the request language of the client understands it.
-    var question: TableRequest {
+    /// The same query as a `TableRequest`.
+    var query: TableRequest {
         var request = TableRequest(schema: schema, table: table, columns: value("select") ?? "*")
         for item in items where item.name != "select" { request.append(item.name, item.value) }
         return request

@@ -7,10 +7,10 @@ struct ServedTable {
     private(set) var order: [RowKey] = []
     private(set) var rows: [RowKey: RawJSON] = [:]
     private(set) var inserted = 0
-    /// The last question and its rows, so that pages of one question do not sort the table anew.
-    private var asked: (question: Question, rows: [RawJSON])?
+    /// The last query and its rows, so that the pages of one query are not sorted again.
+    private var lastQuery: (query: Query, rows: [RawJSON])?
 
-    private struct Question: Equatable {
+    private struct Query: Equatable {
         var filters: [QueryItem]
         var order: [OrderTerm]
         var userID: String?
@@ -26,42 +26,42 @@ struct ServedTable {
         rows[key] = row
         order.append(key)
         inserted += 1
-        asked = nil
+        lastQuery = nil
     }
 
     mutating func change(_ key: RowKey, to row: RawJSON) {
         rows[key] = row
-        asked = nil
+        lastQuery = nil
     }
 
-    /// Gives a row another key; it keeps its place.
+    /// Changes the key of a row; the row keeps its position.
     mutating func move(_ key: RowKey, to other: RowKey, as row: RawJSON) {
         rows[key] = nil
         rows[other] = row
         order = order.map { $0 == key ? other : $0 }
-        asked = nil
+        lastQuery = nil
     }
 
     mutating func remove(_ key: RowKey) {
         rows[key] = nil
-        asked = nil
+        lastQuery = nil
         order.removeAll { $0 == key }
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
-    /// The rows a user may see that match all filters, sorted.
+    /// Returns the rows that are visible to a user and match all filters, sorted.
     mutating func response(
         _ filters: [QueryItem], sortedBy order: [OrderTerm], to userID: String?
     ) throws(SimulatedRejection) -> [RawJSON] {
-        let question = Question(filters: filters, order: order, userID: userID)
-        if let asked, asked.question == question { return asked.rows }
+        let query = Query(filters: filters, order: order, userID: userID)
+        if let lastQuery, lastQuery.query == query { return lastQuery.rows }
         let rows = sorted(try matches(filters, of: userID), by: order)
-        asked = (question, rows)
+        lastQuery = (query, rows)
         return rows
     }
 
-    /// The rows a user may see that match all filters.
+    /// Returns the rows that are visible to a user and match all filters.
     func matches(_ filters: [QueryItem], of userID: String?) throws(SimulatedRejection) -> [RawJSON] {
         let visible = all.filter { isVisible($0, to: userID) }
         guard !filters.isEmpty else { return visible }
@@ -89,7 +89,7 @@ struct ServedTable {
         return userID != nil && row.member(column)?.scalarText == userID
     }
 
-    /// The declared types, and for the rest what the values look like.
+    /// The declared types; for other columns, types derived from the values.
     private func types(of row: RawJSON) -> TableTypes {
         var columns = schema.columns
         for member in (try? row.objectMembers()) ?? [] where columns[member.name] == nil {
@@ -104,7 +104,7 @@ struct ServedTable {
         return TableTypes(columns: columns, patternEvaluation: .ascii)
     }
 
-    /// The rows in the order of the terms; rows they do not tell apart keep their order.
+    /// Returns the rows in the order of the terms; the sort is stable.
     private func sorted(_ rows: [RawJSON], by terms: [OrderTerm]) -> [RawJSON] {
         guard !terms.isEmpty else { return rows }
         let keyed = rows.map { row in (row, terms.map { SortValue(row.member($0.column)) }) }
@@ -121,7 +121,7 @@ struct ServedTable {
         return indices.map { keyed[$0].0 }
     }
 
-    /// A value as `ORDER BY` compares it: numbers by size, everything else by its bytes.
+    /// A value in the comparison of `ORDER BY`: numbers by value, everything else by bytes.
     private enum SortValue: Equatable {
         case null
         case number(Double)

@@ -1,7 +1,7 @@
 internal import KizunaCore
 internal import KizunaPostgREST
 
-/// A write of a simulated server: works on copies, which count only once all of it has succeeded.
+/// A write on a simulated server. It changes copies, which replace the tables if the whole write succeeds.
 struct ServedWrite {
     private let name: SimulatedServer.TableName
     private let userID: String?
@@ -26,8 +26,8 @@ struct ServedWrite {
         tables = state.tables
     }
 
-    /// What the written table has become.
-    var result: (SimulatedServer.TableName, ServedTable) { (name, table) }
+    /// All tables after the write.
+    var result: [SimulatedServer.TableName: ServedTable] { tables.merging([name: table]) { $1 } }
 
     mutating func response(to request: ServedRequest) throws(SimulatedRejection) -> WireResponse {
         let written: [RawJSON]
@@ -54,7 +54,7 @@ struct ServedWrite {
         guard request.wantsRows else {
             return WireResponse(status: isPost ? 201 : 204, headers: ["content-range": "*/*"])
         }
-        let rows = try ServedRead.projected(written, by: request.question)
+        let rows = try ServedRead.projected(written, by: request.query)
         return WireResponse(
             status: isPost ? 201 : 200,
             headers: [
@@ -71,8 +71,8 @@ struct ServedWrite {
         var written: [RawJSON] = []
         for row in rows {
             let given = Self.limited(row, to: columns)
-            if let upsert, let met = try conflicting(given, upsert.columns) {
-                if !upsert.ignoresDuplicates { written += try update([met], patch: given) }
+            if let upsert, let existing = try conflicting(given, upsert.columns) {
+                if !upsert.ignoresDuplicates { written += try update([existing], patch: given) }
                 continue
             }
             let whole = try completed(given)
@@ -80,7 +80,7 @@ struct ServedWrite {
             try ensurePolicy(whole)
             try ensureValid(whole, key: key, before: nil)
             table.add(whole, key: key)
-            note(.insert, key, whole)
+            record(.insert, key, whole)
             written.append(whole)
         }
         return written
@@ -101,33 +101,67 @@ struct ServedWrite {
                 try ensureUnreferred(before)
                 table.move(before, to: key, as: after)
             }
-            note(.update, key, after)
+            record(.update, key, after)
             written.append(after)
         }
         return written
     }
 
     mutating func delete(_ rows: [RawJSON]) throws(SimulatedRejection) {
-        for row in rows {
-            let key = try self.key(of: row)
-            try ensureUnreferred(key)
-            table.remove(key)
-            note(.delete, key, row)
+        for row in rows { try delete(row, of: name) }
+    }
+
+    /// Deletes a row, then the rows that refer to it with a cascade; another reference rejects the delete.
+    private mutating func delete(_ row: RawJSON, of name: SimulatedServer.TableName) throws(SimulatedRejection) {
+        guard let key = self[name]?.key(of: row), self[name]?.rows[key] != nil else { return }
+        self[name]?.remove(key)
+        record(.delete, key, row, of: name)
+        for reference in references(to: key, of: name) {
+            guard reference.isCascading else { throw reference.rejection(of: name) }
+            for row in reference.rows { try delete(row, of: reference.table) }
+        }
+    }
+
+    private struct Reference {
+        let table: SimulatedServer.TableName
+        let column: String
+        let rows: [RawJSON]
+        let isCascading: Bool
+
+        func rejection(of name: SimulatedServer.TableName) -> SimulatedRejection {
+            SimulatedRejection(
+                409, code: "23503",
+                message:
+                    "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(table.name)_\(column)_fkey\" on table \"\(table.name)\""
+            )
+        }
+    }
+
+    /// Returns the references to a row, in the order of table and column names.
+    private func references(to key: RowKey, of name: SimulatedServer.TableName) -> [Reference] {
+        tables.keys.filter { $0.schema == name.schema }.sorted { $0.name < $1.name }.flatMap { other in
+            guard let referring = self[other] else { return [Reference]() }
+            return referring.schema.references.filter { $0.value == name.name }.keys.sorted().compactMap { column in
+                let rows = referring.all.filter { $0.member(column)?.scalarText == key.text }
+                return rows.isEmpty
+                    ? nil
+                    : Reference(
+                        table: other, column: column, rows: rows,
+                        isCascading: referring.schema.cascadingColumns.contains(column))
+            }
+        }
+    }
+
+    private subscript(_ name: SimulatedServer.TableName) -> ServedTable? {
+        get { name == self.name ? table : tables[name] }
+        set {
+            guard let newValue else { return }
+            if name == self.name { table = newValue } else { tables[name] = newValue }
         }
     }
 
     private func ensureUnreferred(_ key: RowKey) throws(SimulatedRejection) {
-        for (other, referring) in tables {
-            for (column, target) in referring.schema.references
-            where target == name.name && other.schema == name.schema {
-                guard referring.all.contains(where: { $0.member(column)?.scalarText == key.text }) else { continue }
-                throw SimulatedRejection(
-                    409, code: "23503",
-                    message:
-                        "update or delete on table \"\(name.name)\" violates foreign key constraint \"\(other.name)_\(column)_fkey\" on table \"\(other.name)\""
-                )
-            }
-        }
+        if let reference = references(to: key, of: name).first { throw reference.rejection(of: name) }
     }
 
     func row(_ key: RowKey) throws(SimulatedRejection) -> RawJSON {
@@ -137,10 +171,14 @@ struct ServedWrite {
         return row
     }
 
-    private mutating func note(_ operation: SimulatedMutation.Operation, _ key: RowKey, _ row: RawJSON) {
+    private mutating func record(
+        _ operation: SimulatedMutation.Operation, _ key: RowKey, _ row: RawJSON,
+        of table: SimulatedServer.TableName? = nil
+    ) {
         done.append(
             SimulatedMutation(
-                operation: operation, table: name.name, key: key.text, row: row.text, userID: userID, doneAt: arrivedAt)
+                operation: operation, table: (table ?? name).name, key: key.text, row: row.text, userID: userID,
+                doneAt: arrivedAt)
         )
     }
 
@@ -172,7 +210,7 @@ struct ServedWrite {
         return RawJSON(members: columns.map { .init(name: $0, value: row.member($0) ?? .null) })
     }
 
-    /// A row with its defaults, and null for declared columns that are still missing.
+    /// Returns a row with its defaults, and null for other missing columns that are declared.
     private func completed(_ row: RawJSON) throws(SimulatedRejection) -> RawJSON {
         try ensureKnownColumns(row)
         var missing: [RawJSON.Member] = []
@@ -203,7 +241,7 @@ struct ServedWrite {
             message: "null value in column \"\(column)\" of relation \"\(name.name)\" violates not-null constraint")
     }
 
-    /// The row an upsert meets.
+    /// Returns the existing row that an upsert conflicts with.
     private func conflicting(_ row: RawJSON, _ columns: [String]) throws(SimulatedRejection) -> RawJSON? {
         if columns == table.schema.primaryKey { return table.key(of: row).flatMap { table.rows[$0] } }
         guard table.schema.uniqueColumns.contains(where: { Set($0) == Set(columns) }) else {
@@ -229,7 +267,7 @@ struct ServedWrite {
             message: "new row violates row-level security policy for table \"\(name.name)\"")
     }
 
-    /// `before` is the key the row had, nil for a new one.
+    /// `before` is the previous key of the row, nil for a new one.
     private func ensureValid(_ row: RawJSON, key: RowKey, before: RowKey?) throws(SimulatedRejection) {
         if let rejection = table.schema.check?(SimulatedRow(value: row)) { throw rejection }
         if key != before, table.rows[key] != nil {
@@ -263,13 +301,13 @@ struct ServedWrite {
 extension SimulatedRejection {
     static let unreadableBody = SimulatedRejection(
         400, code: "PGRST102", message: "Empty or invalid json")
+    static let urlTooLong = SimulatedRejection(414, code: "SIM14", message: "URI Too Long")
 }
 
 extension SimulatedServer.State {
-    /// Makes a write that has succeeded count.
-    mutating func take(_ write: ServedWrite) {
-        let (name, table) = write.result
-        tables[name] = table
+    /// Applies a successful write.
+    mutating func apply(_ write: ServedWrite) {
+        tables = write.result
         mutations += write.done
     }
 }

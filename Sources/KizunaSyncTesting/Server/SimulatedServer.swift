@@ -2,7 +2,7 @@ public import KizunaCore
 internal import KizunaPostgREST
 internal import Synchronization
 
-/// A server in memory that answers as PostgREST does, for tests of an app's own reads and writes.
+/// A server in memory that behaves as PostgREST, for tests of an app's reads and writes.
 ///
 /// ```swift
 /// let server = SimulatedServer(simulation, tables: [SimulatedTable("tasks", ownerColumn: "user_id")])
@@ -10,28 +10,29 @@ internal import Synchronization
 /// transport.serve(server)
 /// ```
 ///
-/// It knows filters, order, limit and offset, counts and `Content-Range`, the row cap, inserts of one and many,
-/// upserts, updates, deletes, representations, unique, foreign-key, not-null and check constraints, row level security
-/// by an owner column, and expired tokens. It does not know referenced tables in `select`, functions or casts; asked
-/// for one it answers 501. Each request is carried out whole or not at all, at the moment it arrives.
+/// It implements filters, order, limit and offset, counts and `Content-Range`, `max-rows`, inserts of one and many
+/// rows, upserts, updates, deletes, representations, unique, foreign-key, not-null and check constraints, row level
+/// security by an owner column, and expired tokens. Referenced tables in `select`, functions and casts are not
+/// implemented; the response is 501. Each request is one transaction at the moment of its arrival.
 public final class SimulatedServer: Sendable {
-    /// One request and the status it was answered with.
+    /// One request and the status of its response.
     public struct Handled: Sendable, Hashable {
         /// The HTTP method.
         public let method: String
-        /// The table; empty where the path named none.
+        /// The table; empty if the path names none.
         public let table: String
-        /// The status of the answer.
+        /// The status of the response.
         public let status: Int
-        /// The user the token named.
+        /// The user of the token.
         public let userID: String?
-        /// The virtual time at which it arrived.
+        /// The virtual time of its arrival.
         public let arrivedAt: Duration
     }
 
     struct State {
         var tables: [TableName: ServedTable] = [:]
         var maxRows: Int?
+        var maxURLLength: Int?
         var latency: Duration = .zero
         var outage: SimulatedRejection?
         var handled: [Handled] = []
@@ -46,7 +47,7 @@ public final class SimulatedServer: Sendable {
     private let simulation: Simulation
     private let state: Mutex<State>
 
-    /// Makes a server with these tables, all of them empty.
+    /// Creates a server with these tables, all of them empty.
     public init(_ simulation: Simulation, tables: [SimulatedTable]) {
         self.simulation = simulation
         var state = State()
@@ -58,27 +59,33 @@ public final class SimulatedServer: Sendable {
 
     // MARK: - Settings
 
-    /// The most rows of one answer, as the project's setting of that name; nil is no cap.
+    /// The largest number of rows in one response, PostgREST's `max-rows`; nil is no limit.
     public var maxRows: Int? {
         get { state.withLock { $0.maxRows } }
         set { state.withLock { $0.maxRows = newValue } }
     }
 
-    /// The virtual time between a request's arrival and its answer.
+    /// The largest length of a request's URL in bytes; a longer one has the response 414. Nil is no limit.
+    public var maxURLLength: Int? {
+        get { state.withLock { $0.maxURLLength } }
+        set { state.withLock { $0.maxURLLength = newValue } }
+    }
+
+    /// The virtual time between the arrival of a request and its response.
     public var latency: Duration {
         get { state.withLock { $0.latency } }
         set { state.withLock { $0.latency = newValue } }
     }
 
-    /// While set, every request is answered with this and changes nothing.
+    /// While set, this is the response to every request, and no request changes anything.
     public var outage: SimulatedRejection? {
         get { state.withLock { $0.outage } }
         set { state.withLock { $0.outage = newValue } }
     }
 
-    // MARK: - What is there, and what happened
+    // MARK: - State and history
 
-    /// The JSON texts of a table's rows, in the order of their insertion.
+    /// Returns the JSON texts of the rows of a table, in insertion order.
     public func rows(of table: String, schema: String = "public") -> [String] {
         state.withLock { $0.tables[TableName(schema: schema, name: table)]?.all.map(\.text) ?? [] }
     }
@@ -86,41 +93,41 @@ public final class SimulatedServer: Sendable {
     /// Every request so far, in the order of arrival.
     public var handled: [Handled] { state.withLock { $0.handled } }
 
-    /// How many requests came, of a method and of a table where they are given.
+    /// Returns the number of requests, of one method and of one table if these are given.
     public func requestCount(_ method: String? = nil, table: String? = nil) -> Int {
         handled.count { (method == nil || $0.method == method) && (table == nil || $0.table == table) }
     }
 
-    /// Every change of a row so far, in order. A write that reached the server exactly once is in it exactly once.
+    /// Every change of a row so far, in order. A write that was applied exactly once is in it exactly once.
     public var mutations: [SimulatedMutation] { state.withLock { $0.mutations } }
 
-    // MARK: - Changes made elsewhere
+    // MARK: - Changes by other clients
 
-    /// Adds rows as another client would; constraints hold, row level security does not.
+    /// Inserts rows as another client would. Constraints are checked, row level security is not.
     ///
     /// - Parameters:
     ///   - json: one JSON object, or an array of them.
     ///   - table: the table's name.
-    ///   - schema: the schema it is in.
-    /// - Throws: `SimulatedRejection` where a constraint speaks against it; nothing is added then.
+    ///   - schema: the schema of the table.
+    /// - Throws: `SimulatedRejection` if a row violates a constraint; then no row is added.
     public func insert(_ json: String, into table: String, schema: String = "public") throws {
         try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             _ = try write.insert(try ServedWrite.rows(of: Array(json.utf8)), columns: nil, upsert: nil)
         }
     }
 
-    /// Changes a row as another client would.
+    /// Updates a row as another client would.
     ///
-    /// - Throws: `SimulatedRejection` where a constraint speaks against it, or there is no such row.
+    /// - Throws: `SimulatedRejection` if the row violates a constraint or does not exist.
     public func update(_ key: String, of table: String, schema: String = "public", to json: String) throws {
         try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             _ = try write.update([try write.row(RowKey(text: key))], patch: ServedWrite.object(Array(json.utf8)))
         }
     }
 
-    /// Removes a row as another client would.
+    /// Deletes a row as another client would.
     ///
-    /// - Throws: `SimulatedRejection` where another row refers to it, or there is no such row.
+    /// - Throws: `SimulatedRejection` if another row refers to it or it does not exist.
     public func delete(_ key: String, of table: String, schema: String = "public") throws {
         try carryOut(table, schema) { (write) throws(SimulatedRejection) in
             try write.delete([try write.row(RowKey(text: key))])
@@ -136,7 +143,7 @@ public final class SimulatedServer: Sendable {
                     state, TableName(schema: schema, name: table), userID: nil, isPolicyOff: true,
                     at: simulation.elapsed)
                 try body(&write)
-                state.take(write)
+                state.apply(write)
                 return .success(())
             } catch {
                 return .failure(error)
@@ -147,7 +154,7 @@ public final class SimulatedServer: Sendable {
 
     // MARK: - Requests
 
-    /// Answers a request at once; `ScriptedTransport.serve(_:)` adds the latency.
+    /// Handles a request and returns its response without latency; `ScriptedTransport.serve(_:)` adds the latency.
     public func respond(to request: WireRequest) -> WireResponse {
         state.withLock { state in
             var userID: String?
@@ -155,6 +162,7 @@ public final class SimulatedServer: Sendable {
             let response: WireResponse
             do throws(SimulatedRejection) {
                 if let outage = state.outage { throw outage }
+                if let limit = state.maxURLLength, request.url.utf8.count > limit { throw .urlTooLong }
                 let served = try ServedRequest(request)
                 table = served.table
                 userID = try self.userID(of: served)
@@ -195,13 +203,13 @@ public final class SimulatedServer: Sendable {
         }
         var write = try ServedWrite(state, name, userID: userID, isPolicyOff: false, at: simulation.elapsed)
         let response = try write.response(to: request)
-        state.take(write)
+        state.apply(write)
         return response
     }
 }
 
 extension WireResponse {
-    /// An error answer with PostgREST's body.
+    /// Creates an error response with PostgREST's body.
     init(_ rejection: SimulatedRejection) {
         let members = [
             ("code", rejection.code), ("message", rejection.message), ("details", rejection.details), ("hint", nil),
@@ -213,7 +221,7 @@ extension WireResponse {
 }
 
 extension ScriptedTransport {
-    /// Lets a simulated server answer what no queued answer does, after the server's own latency.
+    /// Lets a simulated server handle each request that no queued response is for, with the server's latency.
     public func serve(_ server: SimulatedServer) {
         serve { request in
             let response = server.respond(to: request)

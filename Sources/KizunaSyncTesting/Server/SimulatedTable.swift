@@ -1,7 +1,7 @@
 internal import KizunaCore
 public import KizunaPostgREST
 
-/// A table of a simulated server: its key, its constraints and who sees which rows.
+/// A table of a simulated server: its key, its constraints and its row level security.
 ///
 /// ```swift
 /// SimulatedTable("tasks", columns: ["id": .uuid, "title": .text], ownerColumn: "user_id")
@@ -9,28 +9,31 @@ public import KizunaPostgREST
 public struct SimulatedTable: Sendable {
     /// The table's name.
     public var name: String
-    /// The schema it is in.
+    /// The schema of the table.
     public var schema = "public"
     /// The columns of the primary key, in order.
     public var primaryKey: [String]
-    /// The columns' types by name. Where any is declared, each row carries every declared column and no other; an
-    /// undeclared column is read by the kind of its JSON value.
+    /// The columns' types by name. If any is declared, each row has exactly the declared columns; an undeclared
+    /// column has the type of its JSON value.
     public var columns: [String: KizunaColumnType]
-    /// Sets of columns no two rows may agree in, besides the primary key.
+    /// Unique constraints besides the primary key, each a list of columns.
     public var uniqueColumns: [[String]]
-    /// Foreign keys: the column, and the table of this schema whose one-column primary key it holds.
+    /// Foreign keys: the column, and the table of the same schema whose one-column primary key it refers to.
     public var references: [String: String]
-    /// The column that names the user a row belongs to. Nobody else sees, adds or changes the row; nil is no such rule.
+    /// The foreign key columns with `ON DELETE CASCADE`: a delete of the referenced row deletes the row.
+    public var cascadingColumns: Set<String>
+    /// The column with the user that owns a row. No other user sees, adds or changes the row; nil is no such policy.
     public var ownerColumn: String?
-    /// JSON texts for columns an insert leaves out, given how many rows were inserted before.
+    /// JSON texts for columns that an insert omits; the argument is the number of rows inserted before.
     public var defaults: [String: @Sendable (_ inserted: Int) -> String] = [:]
-    /// Refuses a row that is about to be inserted or changed; nil lets it pass.
+    /// A check constraint: returns the rejection of an inserted or changed row, or nil.
     public var check: (@Sendable (_ row: SimulatedRow) -> SimulatedRejection?)?
 
-    /// Describes a table; everything but the name has a default.
+    /// Creates a table; everything but the name has a default.
     public init(
         _ name: String, primaryKey: [String] = ["id"], columns: [String: KizunaColumnType] = [:],
-        uniqueColumns: [[String]] = [], references: [String: String] = [:], ownerColumn: String? = nil,
+        uniqueColumns: [[String]] = [], references: [String: String] = [:],
+        cascadingColumns: Set<String> = [], ownerColumn: String? = nil,
         check: (@Sendable (_ row: SimulatedRow) -> SimulatedRejection?)? = nil
     ) {
         self.name = name
@@ -38,36 +41,37 @@ public struct SimulatedTable: Sendable {
         self.columns = columns
         self.uniqueColumns = uniqueColumns
         self.references = references
+        self.cascadingColumns = cascadingColumns
         self.ownerColumn = ownerColumn
         self.check = check
     }
 }
 
-/// A row of a simulated server, as a check sees it.
+/// A row of a simulated server, as passed to a check.
 public struct SimulatedRow: Sendable {
     let value: RawJSON
 
     /// The row's JSON text.
     public var json: String { value.text }
 
-    /// The text of a column's value; nil where the column is missing, null, an array or an object.
+    /// Returns the text of a column's value; nil if the column is missing, null, an array or an object.
     public subscript(column: String) -> String? { value.member(column)?.scalarText }
 }
 
-/// An error answer of a simulated server: PostgREST's four members and the HTTP status.
+/// An error response of a simulated server: PostgREST's four members and the HTTP status.
 public struct SimulatedRejection: Error, Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
     /// The SQLSTATE or PostgREST code.
     public var code: String
-    /// The server's sentence.
+    /// The error message.
     public var message: String
-    /// The server's details.
+    /// The error details.
     public var details: String?
     /// Seconds for a `Retry-After` header.
     public var retryAfter: Int?
 
-    /// Makes an answer.
+    /// Creates an error response.
     public init(_ status: Int, code: String, message: String, details: String? = nil, retryAfter: Int? = nil) {
         self.status = status
         self.code = code
@@ -76,7 +80,7 @@ public struct SimulatedRejection: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// The answer to a row that breaks a check constraint.
+    /// The error response to a row that violates a check constraint.
     public static func checkViolation(table: String, constraint: String) -> SimulatedRejection {
         SimulatedRejection(
             400, code: "23514",
@@ -84,19 +88,19 @@ public struct SimulatedRejection: Error, Sendable, Hashable {
     }
 }
 
-/// One change of a row that a simulated server carried out.
+/// One change of a row on a simulated server.
 public struct SimulatedMutation: Sendable, Hashable {
-    /// What was done to the row.
+    /// The kind of change.
     public enum Operation: String, Sendable, Hashable {
-        /// The row is new.
+        /// A new row.
         case insert
-        /// The row was there before.
+        /// A change of an existing row.
         case update
-        /// The row is gone.
+        /// A removal.
         case delete
     }
 
-    /// What was done.
+    /// The kind of change.
     public let operation: Operation
     /// The table.
     public let table: String
@@ -104,8 +108,8 @@ public struct SimulatedMutation: Sendable, Hashable {
     public let key: String
     /// The row's JSON text: after an insert or update, before a delete.
     public let row: String
-    /// The user the request's token named; nil for an anonymous one and for changes made by the test itself.
+    /// The user of the request's token; nil for an anonymous request and for changes made by the test.
     public let userID: String?
-    /// The virtual time at which it was done.
+    /// The virtual time of the change.
     public let doneAt: Duration
 }

@@ -3,12 +3,12 @@ internal import KizunaCore
 
 /// Unsigned access tokens for tests: JSON Web Tokens with a subject and an expiry, whose algorithm is `none`.
 public enum TestToken {
-    /// A token of a user.
+    /// Returns a token of a user.
     ///
     /// - Parameters:
     ///   - userID: the subject.
-    ///   - expiresAt: when a simulated server stops to accept it; nil is never.
-    ///   - serial: tells two tokens of one user apart.
+    ///   - expiresAt: the expiry; a simulated server rejects the token from then on. Nil is no expiry.
+    ///   - serial: distinguishes two tokens of one user.
     /// - Returns: The token's text.
     public static func make(userID: String, expiresAt: Date? = nil, serial: Int = 0) -> String {
         var claims: [RawJSON.Member] = [
@@ -24,7 +24,7 @@ public enum TestToken {
         return "\(encoded(Array(head.utf8))).\(encoded(RawJSON(members: claims).bytes)).unsigned"
     }
 
-    /// What a token says, nil where the text is no token.
+    /// Returns the claims of a token; nil if the text is not a token.
     static func claims(of token: String) -> (userID: String, expiresAt: Date?)? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = decoded(parts[1]), let claims = try? RawJSON(validating: payload),

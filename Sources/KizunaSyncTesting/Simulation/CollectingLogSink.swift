@@ -1,17 +1,17 @@
 public import KizunaCore
 internal import Synchronization
 
-/// Keeps every log line, for tests to look at.
+/// Collects log lines for tests.
 public final class CollectingLogSink: LogSink {
     private let collected = Mutex<[LogLine]>([])
 
-    /// Makes an empty sink.
+    /// Creates an empty sink.
     public init() {}
 
     /// The lines so far, oldest first.
     public var lines: [LogLine] { collected.withLock { $0 } }
 
-    /// Keeps the line.
+    /// Appends the line.
     public func log(_ line: LogLine) {
         collected.withLock { $0.append(line) }
     }

@@ -1,11 +1,11 @@
-/// A small random generator whose whole future follows from its seed (SplitMix64).
+/// A random generator with a seed (SplitMix64).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator; the same seed gives the same numbers for ever.
+    /// Creates a generator; the same seed gives the same numbers.
     public init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -14,17 +14,17 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A fraction of `[0, 1)`.
+    /// Returns a number in `[0, 1)`.
     public mutating func fraction() -> Double {
         Double(next() >> 11) / Double(1 << 53)
     }
 
-    /// Answers true in the given share of calls: 0 is never, 1 is always.
+    /// Returns true with this probability.
     public mutating func chance(_ share: Double) -> Bool {
         fraction() < share
     }
 
-    /// A generator of its own whose numbers do not depend on how many this one gives out later.
+    /// Returns an independent generator whose numbers do not depend on later draws from this one.
     public mutating func fork() -> SeededRandom {
         SeededRandom(seed: next())
     }

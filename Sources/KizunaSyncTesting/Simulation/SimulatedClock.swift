@@ -1,10 +1,10 @@
 package import KizunaCore
 internal import Synchronization
 
-/// A clock that moves only when the simulation moves it, from one timer straight to the next.
+/// A clock that only the simulation moves, from one timer to the next.
 ///
-/// Timers fire in the order of their instants; timers of one instant in the order they were set. A timer that was
-/// called off does not move the clock.
+/// Timers fire in the order of their instants, and at one instant in the order in which they were set. A cancelled
+/// timer does not move the clock.
 public final class SimulatedClock: Sendable {
     private struct State {
         var now = MonotonicInstant.zero
@@ -20,7 +20,7 @@ public final class SimulatedClock: Sendable {
     /// The virtual time since the simulation began.
     public var elapsed: Duration { state.withLock { $0.now.sinceOrigin } }
 
-    /// Suspends the caller for this much virtual time; it goes on after everything else of that instant.
+    /// Suspends the caller for this virtual time; it continues after all other jobs of that instant.
     func sleepLast(for duration: Duration) async {
         await withUnsafeContinuation { continuation in
             let hasEnded = state.withLock { state in
@@ -34,7 +34,7 @@ public final class SimulatedClock: Sendable {
 
     // MARK: - For the driver
 
-    /// Fires the first timer that is due, or wakes the first sleeper if no timer is; answers whether there was one.
+    /// Fires the first due timer, or else wakes the first due sleeper; returns whether there was one.
     func fireNextDue() -> Bool {
         let due = state.withLock { state -> (@Sendable () -> Void)? in
             if let timer = state.timers.popFirst(notLaterThan: state.now) { return timer }
@@ -45,7 +45,7 @@ public final class SimulatedClock: Sendable {
         return due != nil
     }
 
-    /// Moves to the next instant at which something is due; answers false where nothing ever will be.
+    /// Moves to the next instant with a timer or sleeper; returns false if there is none.
     func moveToNextInstant() -> Bool {
         state.withLock { state in
             guard let next = [state.timers.firstInstant, state.sleepers.firstInstant].compactMap({ $0 }).min() else {
@@ -56,7 +56,7 @@ public final class SimulatedClock: Sendable {
         }
     }
 
-    /// Forgets all timers; later ones never fire.
+    /// Removes all timers; later ones do not fire.
     func end() {
         state.withLock { state in
             state.hasEnded = true

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// In which order jobs that are ready at the same time run.
+/// The order of jobs that are ready at the same time.
 public enum Interleaving: Sendable, Hashable {
     /// In the order in which they became ready.
     case inOrder
@@ -11,11 +11,11 @@ public enum Interleaving: Sendable, Hashable {
 
 /// Runs every job of a simulation on the one thread that drives it, one at a time.
 ///
-/// It serves both as a task executor (give it to `Task(executorPreference:)`) and as the executor of actors. Since
-/// only one job ever runs, actors keep their promise whatever they share it with.
+/// It is a task executor for `Task(executorPreference:)` and an executor for actors. Only one job runs at a time, so
+/// the isolation of actors holds although all of them share one executor.
 ///
-/// Jobs that arrive after the simulation has ended run on a background queue, still one at a time, so that nobody
-/// awaits them for ever.
+/// Jobs that arrive after the end of the simulation run on a background queue, one at a time, so that code awaiting
+/// them can end.
 public final class SimulatedExecutor: TaskExecutor, SerialExecutor {
     private struct State {
         var ready: [UnownedJob] = []
@@ -31,7 +31,7 @@ public final class SimulatedExecutor: TaskExecutor, SerialExecutor {
         state = Mutex(State(random: interleaving == .shuffled ? random : nil))
     }
 
-    /// Puts a job behind the ones that are ready.
+    /// Appends a job to the ready ones.
     public func enqueue(_ job: consuming ExecutorJob) {
         let unowned = UnownedJob(job)
         let isLate = state.withLock { state in
@@ -53,14 +53,14 @@ public final class SimulatedExecutor: TaskExecutor, SerialExecutor {
 
     // MARK: - For the driver
 
-    /// Runs one ready job; answers false where none is.
+    /// Runs one ready job; returns false if there is none.
     func runNext() -> Bool {
         guard let job = state.withLock({ Self.popNext(&$0) }) else { return false }
         run(job)
         return true
     }
 
-    /// Drops the jobs that are still waiting.
+    /// Discards the jobs that have not run.
     func end() {
         state.withLock { state in
             state.hasEnded = true

@@ -1,18 +1,18 @@
 internal import Synchronization
 
 extension Simulation {
-    /// Runs the body in virtual time on the calling thread and gives back what it returns.
+    /// Runs the body in virtual time on the calling thread.
     ///
-    /// The call blocks until the body has returned; it is made for tests and works inside synchronous and
-    /// asynchronous ones. Work that is ready when the body returns still runs; timers that are set then never fire.
+    /// The call blocks until the body has returned, in synchronous and in asynchronous tests. Jobs that are ready when
+    /// the body returns still run; timers that are set then do not fire.
     ///
     /// - Parameters:
-    ///   - seed: Everything random follows from it.
-    ///   - interleaving: In which order jobs run that are ready at the same time.
-    ///   - limits: What bounds a run that would not end by itself.
+    ///   - seed: The seed of all randomness.
+    ///   - interleaving: The order of jobs that are ready at the same time.
+    ///   - limits: The limits of a run that does not end.
     ///   - body: The test.
-    /// - Returns: What the body returned.
-    /// - Throws: What the body threw, or a `SimulationFault` where it could not return.
+    /// - Returns: The value of the body.
+    /// - Throws: The error of the body, or a `SimulationFault` if the body cannot return.
     public static func run<Success: Sendable>(
         seed: UInt64 = 1, interleaving: Interleaving = .inOrder, limits: Limits = Limits(),
         _ body: @escaping @Sendable (Simulation) async throws -> Success
@@ -58,7 +58,7 @@ extension Simulation {
     }
 }
 
-/// What the body returned or threw, once it has.
+/// The value or error of the body, when it has ended.
 private final class Outcome<Success: Sendable>: Sendable {
     private let state = Mutex<Result<Success, any Error>?>(nil)
 

@@ -2,7 +2,7 @@ public import Foundation
 package import KizunaCore
 internal import Synchronization
 
-/// A run of concurrent code in virtual time on one thread: the same seed gives the same run.
+/// Runs concurrent code in virtual time on one thread. The same seed gives the same run, in every process.
 ///
 /// ```swift
 /// @Test func pollsEveryFifteenSeconds() throws {
@@ -15,34 +15,34 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// The body and everything it starts through `start(_:)`, through structured concurrency, or through a client made
-/// for this simulation runs on the calling thread. A bare `Task { }` does not: it runs on the process's pool, and
+/// The body runs on the calling thread, and so does everything that it starts through `start(_:)`, through structured
+/// concurrency, or through a client of this simulation. A bare `Task { }` runs on the cooperative pool of the process;
 /// awaiting it ends the run as stuck.
 public final class Simulation: Sendable {
-    /// What bounds a run that would not end by itself.
+    /// The limits of a run that does not end.
     public struct Limits: Sendable, Hashable {
-        /// The most jobs and timers that may run at one instant.
+        /// The largest number of jobs and timers at one instant.
         public var stepsPerInstant: Int
         /// The virtual time by which the body must have returned.
         public var virtualTime: Duration
 
-        /// Makes limits; the defaults are a million steps an instant and one virtual year.
+        /// Creates limits; the defaults are a million steps at one instant and one virtual year.
         public init(stepsPerInstant: Int = 1_000_000, virtualTime: Duration = .seconds(365 * 86_400)) {
             self.stepsPerInstant = stepsPerInstant
             self.virtualTime = virtualTime
         }
     }
 
-    /// The wall clock's reading when a simulation begins: 2025-01-01 00:00:00 UTC.
+    /// The wall clock at the start of a simulation: 2025-01-01 00:00:00 UTC.
     public static let startDate = Date(timeIntervalSince1970: 1_735_689_600)
 
-    /// The seed everything random follows from.
+    /// The seed of all randomness.
     public let seed: UInt64
-    /// Where all work of this run runs.
+    /// The executor of all jobs of this run.
     public let executor: SimulatedExecutor
     /// The virtual clock.
     public let clock: SimulatedClock
-    /// The log lines of everything that runs here.
+    /// The log lines of this run.
     public let log: CollectingLogSink
 
     private let random: Mutex<SeededRandom>
@@ -63,34 +63,34 @@ public final class Simulation: Sendable {
     /// The virtual time since the run began.
     public var elapsed: Duration { clock.elapsed }
 
-    /// Lets this much virtual time pass; the caller goes on after everything else that happens until then.
+    /// Advances virtual time. The caller continues after all other jobs and timers up to that instant.
     public func advance(by duration: Duration) async {
         await clock.sleepLast(for: duration)
     }
 
-    /// Lets everything run that can without time passing; the caller goes on last.
+    /// Runs all ready jobs without advancing time. The caller continues after them.
     public func settle() async {
         await clock.sleepLast(for: .zero)
     }
 
-    /// What the device's wall clock reads: the start date, plus the virtual time, plus the offset.
+    /// The device's wall clock: the start date, plus the virtual time, plus the offset.
     public var wallClock: Date {
         Self.startDate.addingTimeInterval((elapsed + wallClockOffset.withLock { $0 }).seconds)
     }
 
-    /// Sets the device's wall clock wrong by this much. The virtual clock, and so every timer, is not touched.
+    /// Sets the error of the device's wall clock. The virtual clock and all timers do not change.
     public func setWallClockOffset(_ offset: Duration) {
         wallClockOffset.withLock { $0 = offset }
     }
 
     // MARK: - Randomness and work
 
-    /// The next 64 random bits of this run.
+    /// Returns the next 64 random bits of this run.
     public func nextRandom() -> UInt64 {
         random.withLock { $0.next() }
     }
 
-    /// A generator of its own, for a part of a test whose numbers must not depend on what else runs.
+    /// Returns an independent generator, for a part of a test whose numbers must not depend on other jobs.
     public func forkRandom() -> SeededRandom {
         random.withLock { $0.fork() }
     }
@@ -103,7 +103,7 @@ public final class Simulation: Sendable {
         Task(executorPreference: executor) { try await operation() }
     }
 
-    /// What the engine takes from the outside world, all of it from this simulation.
+    /// The engine's environment in this simulation.
     package var environment: SyncEnvironment {
         SyncEnvironment(
             clock: clock, wallClock: { [self] in wallClock }, random: { [self] in nextRandom() }, log: log,

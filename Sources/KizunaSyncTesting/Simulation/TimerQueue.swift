@@ -1,6 +1,6 @@
 internal import KizunaCore
 
-/// Entries in the order (instant, insertion), with removal by id. A removed entry leaves no trace in time.
+/// Entries in the order (instant, insertion), with removal by id. A removed entry does not count as the first.
 struct TimerQueue<Payload> {
     private struct Slot {
         let instant: MonotonicInstant
@@ -39,7 +39,7 @@ struct TimerQueue<Payload> {
         payloads[id] = nil
     }
 
-    /// Takes the first entry if its instant is not later than this one.
+    /// Removes and returns the first entry if its instant is not after this one.
     mutating func popFirst(notLaterThan instant: MonotonicInstant) -> Payload? {
         guard let first = firstInstant, first <= instant else { return nil }
         return payloads.removeValue(forKey: popSlot().id)

@@ -1,17 +1,17 @@
 internal import KizunaCore
 
-/// One run in the background that the system granted.
+/// A background run that the system granted.
 package protocol BackgroundGrant: Sendable {
-    /// Calls the handler when the system wants the time back.
+    /// Calls the handler when the granted time expires.
     func onExpiration(_ handler: @escaping @Sendable () -> Void)
-    /// Says that the run is over and whether it did what it was for. Called once.
+    /// Reports the end of the run and whether it succeeded. Called once.
     func complete(isFinished: Bool)
 }
 
-/// Which of the system's two kinds of background run is asked for.
+/// The two kinds of background runs.
 package enum BackgroundTaskKind: Sendable, Equatable {
-    /// Some seconds, often.
+    /// A few seconds, often.
     case refresh
-    /// Minutes, seldom, with the network there.
+    /// Minutes, rarely, with network access.
     case processing
 }

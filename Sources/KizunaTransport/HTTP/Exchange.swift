@@ -2,10 +2,10 @@ internal import Dispatch
 internal import KizunaCore
 internal import Synchronization
 
-/// One request under way: what has come of its answer, and the one task that waits for it.
+/// One request in flight: the received part of its response, and the task that waits for it.
 ///
-/// *Threads:* the platform reports on its own thread, the deadline and the caller's cancellation come from others;
-/// what settles the exchange first counts.
+/// *Threads:* the platform, the deadline and the caller's cancellation report on different threads; the first result
+/// counts.
 final class Exchange: Sendable {
     private enum Outcome {
         case open
@@ -28,16 +28,16 @@ final class Exchange: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - maximumBodyBytes: The largest body that is taken.
-    ///   - mayHaveLeft: False where the platform reports through `requestLeft()` when the first byte goes out.
+    ///   - request: The request.
+    ///   - maximumBodyBytes: The largest accepted body.
+    ///   - mayHaveLeft: False if the platform reports the first sent byte through `requestLeft()`.
     init(_ request: WireRequest, maximumBodyBytes: Int, mayHaveLeft: Bool) {
         self.request = request
         self.maximumBodyBytes = maximumBodyBytes
         state = Mutex(State(mayHaveLeft: mayHaveLeft))
     }
 
-    /// The answer, once it is whole; ends with the request's deadline or the caller's cancellation.
+    /// Waits for the complete response, at most until the request's deadline or the caller's cancellation.
     func response() async throws -> WireResponse {
         let deadline = DispatchWorkItem { [self] in settle(.failure(failure("timed out"))) }
         Self.deadlines.asyncAfter(deadline: .now() + request.timeout.seconds, execute: deadline)
@@ -56,17 +56,17 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Whether the request may still leave.
+    /// Whether the request may still be sent.
     var mayLeave: Bool { request.leavesBefore.map { HostProcess.live.sinceBoot() < $0 } ?? true }
 
-    /// A failure that says of the request's fate what is known by now.
+    /// Creates a failure: `notSent` if no byte can have been sent, otherwise `outcomeUnknown`.
     func failure(_ reason: String) -> WireFailure {
         WireFailure(state.withLock { $0.mayHaveLeft } ? .outcomeUnknown : .notSent, reason)
     }
 
-    // MARK: - What the platform reports
+    // MARK: - Reports of the platform
 
-    /// The first byte of the request goes out.
+    /// The first byte of the request is sent.
     func requestLeft() {
         state.withLock { $0.mayHaveLeft = true }
     }
@@ -74,8 +74,8 @@ final class Exchange: Sendable {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The header values by lower-case name.
-    ///   - mustBeFramed: Whether an answer that states no length cannot be known to be whole: so in HTTP/1, where
-    ///     the end of the connection ends it.
+    ///   - mustBeFramed: Whether a response without a length cannot be recognised as complete. This is so in HTTP/1,
+    ///     where the end of the connection ends the response.
     func headArrived(status: Int, headers: [String: String], mustBeFramed: Bool) {
         state.withLock { state in
             state.mustBeFramed = mustBeFramed
@@ -84,7 +84,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Answers false where the body grows over its limit.
+    /// Appends to the body; returns false if the body exceeds its limit.
     func bytesArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let fits = state.withLock { state in
             guard bytes.count <= maximumBodyBytes - state.body.count else { return false }
@@ -92,19 +92,21 @@ final class Exchange: Sendable {
             return true
         }
         if !fits {
-            settle(.failure(WireFailure(.unusable, "the answer is larger than \(maximumBodyBytes) bytes")))
+            settle(.failure(WireFailure(.unusable, "the response is larger than \(maximumBodyBytes) bytes")))
         }
         return fits
     }
 
-    /// The platform holds the answer for whole.
+    /// The platform considers the response complete.
     func completed() {
         let (head, body, mustBeFramed) = state.withLock { ($0.head, $0.body, $0.mustBeFramed) }
         guard var response = head, response.status >= 200 else {
-            return settle(.failure(failure("the answer is not HTTP")))
+            return settle(.failure(failure("the response is not HTTP")))
         }
         response.body = body
-        guard isWhole(response, mustBeFramed) else { return settle(.failure(failure("the answer's body ended early"))) }
+        guard isWhole(response, mustBeFramed) else {
+            return settle(.failure(failure("the response's body ended early")))
+        }
         settle(.success(response))
     }
 
@@ -123,12 +125,12 @@ final class Exchange: Sendable {
         if case .awaited(let continuation) = before { continuation.resume(with: result) }
     }
 
-    /// Whether the body has the length its head promised, where the head's length means the body's bytes at all.
+    /// Whether the body has the length in the header, if that is the length of the decoded body.
     private func isWhole(_ response: WireResponse, _ mustBeFramed: Bool) -> Bool {
         guard request.method != "HEAD", response.status != 204, response.status != 304 else { return true }
         if response.headers["transfer-encoding"] != nil { return true }
         guard let stated = response.headers["content-length"] else { return !mustBeFramed }
-        // The length is that of the packed body.
+        // The length is that of the compressed body.
         if response.headers["content-encoding"] != nil { return true }
         return Int(stated).map { response.body.count >= $0 } ?? true
     }

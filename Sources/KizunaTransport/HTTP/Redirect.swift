@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Which redirects are followed: a read, to the same scheme, host and port. Everything else is the caller's to see,
-/// so that no key reaches another host and no write turns into a read.
+/// Only redirects of a read to the same scheme, host and port are followed. The caller receives any other redirect, so
+/// that no key reaches another host and no write becomes a read.
 enum Redirect {
-    /// How many redirects one request may follow.
+    /// The largest number of redirects of one request.
     static let limit = 5
 
     static func isFollowed(method: String, from: URL, to target: URL) -> Bool {
@@ -11,7 +11,7 @@ enum Redirect {
             && from.host()?.lowercased() == target.host()?.lowercased() && from.port == target.port
     }
 
-    /// Where an answer sends the reader on, or nil where it is no redirect to follow.
+    /// Returns the target of a redirect to follow; nil if there is none.
     static func target(status: Int, location: String?, method: String, from: URL) -> URL? {
         guard [301, 302, 303, 307, 308].contains(status), let location,
             let target = URL(string: location, relativeTo: from)?.absoluteURL,

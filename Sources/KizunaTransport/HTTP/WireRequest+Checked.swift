@@ -2,10 +2,10 @@ internal import Foundation
 internal import KizunaCore
 
 extension WireRequest {
-    /// The URL, once method, headers and URL are found fit to be sent.
+    /// Checks method, headers and URL, and returns the URL.
     ///
-    /// What could end a line of HTTP early (a carriage return in a header value or in the URL) is refused here, not
-    /// left to the platform.
+    /// Text that could end a line of HTTP (a carriage return in a header value or in the URL) is rejected here, not by
+    /// the platform.
     func checkedURL() throws(WireFailure) -> URL {
         guard !method.isEmpty, method.utf8.allSatisfy(Self.isTokenByte) else {
             throw WireFailure(.unusable, "the method is no HTTP token")

@@ -3,20 +3,20 @@ internal import Foundation
 internal import KizunaCore
 internal import Synchronization
 
-/// Tells the processes that have the same store open of each other's commits.
+/// Notifies the processes that share a store of each other's commits.
 ///
-/// Each has an empty file beside the store, its door, and watches it. Whoever has committed knocks at the others' doors:
-/// one written byte each. A process that is alone has nobody to knock at, so it costs it nothing; nobody hears itself.
-/// What is told after the commit is seen by whoever looks then, which a watch on the store's own files could not promise:
-/// they change before the commit is there to be seen.
+/// Each process has an empty notification file beside the store and watches it. After a commit, a process writes one
+/// byte to the notification file of each other process. It does not notify itself, and a single process writes nothing.
+/// The notification follows the commit, so the receiver can read the commit. The store's own files change before the
+/// commit is visible; watching them would not ensure this.
 package final class PlatformSignal: ChangeSignal {
     private struct State {
         var notificationFile: String?
         var watch: NotificationFileWatch?
-        /// Where no watch is to be had.
+        /// Used if the system has no watches.
         var fallback: (any DispatchSourceTimer)?
         var heard: (@Sendable () -> Void)?
-        /// The others' doors by name.
+        /// The notification files of the other processes, by name.
         var others: [String: NotificationFile] = [:]
     }
 
@@ -26,16 +26,16 @@ package final class PlatformSignal: ChangeSignal {
     }
 
     private static let notificationFiles = Atomic<Int>(0)
-    /// How often the store is looked at where no signal can be heard.
+    /// The interval of checking the store if no signal can be received.
     private static let pollInterval = DispatchTimeInterval.milliseconds(150)
 
     private let path: String
     private let folder: String
-    /// What the names of all doors of the store begin with.
+    /// The common prefix of the notification files of the store.
     private let prefix: String
     private let state = Mutex(State())
 
-    /// A signal of the store file at a path.
+    /// Creates the signal of the store at a path.
     package static func of(_ path: String) -> PlatformSignal { PlatformSignal(path: path) }
 
     package init(path: String) {
@@ -52,7 +52,7 @@ package final class PlatformSignal: ChangeSignal {
         let notificationFile = "\(folder)/\(name)"
         let file = open(notificationFile, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
         if file >= 0 {
-            // Whatever the process's mask: the others must be able to knock.
+            // Independent of the umask: the other processes must be able to write.
             fchmod(file, 0o600)
             close(file)
         }
@@ -72,7 +72,7 @@ package final class PlatformSignal: ChangeSignal {
             state.fallback = isListening ? nil : poll()
         }
         lookAround()
-        // The door could be seen before it was watched: a knock in between was not heard.
+        // Another process may have written to the file after its creation and before the watch.
         if state.withLock({ !$0.others.isEmpty }) { hear() }
     }
 
@@ -110,9 +110,9 @@ package final class PlatformSignal: ChangeSignal {
         return timer
     }
 
-    // MARK: - The others
+    // MARK: - Other processes
 
-    /// Finds who came and who went. Whoever came is knocked at, since it was not told before.
+    /// Updates the list of other processes. New ones are notified, since they missed earlier commits.
     private func lookAround(isEnd: Bool = false) {
         let isNews = state.withLock { state -> Bool in
             guard let own = state.notificationFile else { return false }
@@ -127,7 +127,7 @@ package final class PlatformSignal: ChangeSignal {
             for name in present where state.others[name] == nil {
                 guard let process = Self.process(of: name, prefix) else { continue }
                 guard Self.isRunning(process) else {
-                    // It was killed.
+                    // The process was killed.
                     unlink("\(folder)/\(name)")
                     continue
                 }
@@ -155,12 +155,12 @@ package final class PlatformSignal: ChangeSignal {
     private static func isRunning(_ process: Int32) -> Bool { HostProcess.live.isRunning(process) }
 }
 
-/// What a watch of a door tells.
+/// An event of a watch.
 enum NotificationFileEvent: Sendable {
-    /// Somebody knocked.
+    /// Another process wrote to the notification file.
     case notify
-    /// A file came into the folder or left it.
+    /// A file was added to the folder or removed from it.
     case folder
-    /// A process that was followed has ended.
+    /// A watched process has exited.
     case end
 }

@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import KizunaCore
 
-/// The yardstick for storing an answer: the same keys and bytes into the same table shape, with nothing but SQLite's
-/// calls. The rows are cut before the clock starts.
+/// The reference for storing a response: the same keys and bytes into the same table, with only SQLite calls. The rows
+/// are split before the measurement.
 enum BareLoop {
     struct Row {
         let key: [UInt8]

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What this disk takes for one small durable write, without any of our code: no durable write can be faster.
+/// The time of one small durable write on this disk, a lower bound for every durable write.
 enum DiskSync {
     static func run(isQuick: Bool) async throws -> [Figure] {
         try await withFolder { folder in

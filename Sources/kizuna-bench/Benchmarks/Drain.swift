@@ -17,7 +17,7 @@ enum Drain {
             created_at timestamptz NOT NULL DEFAULT clock_timestamp()
         );
         """
-    /// The longest one drain may take; the rate is then that of what was delivered until then.
+    /// The time limit of one drain; the rate is that of the mutations delivered until then.
     private static let limit = Duration.seconds(15)
 
     static func run(isQuick: Bool) async throws -> [Figure] {
@@ -72,7 +72,7 @@ enum Drain {
         }
     }
 
-    /// Waits until the queue is empty, at most for the limit.
+    /// Waits until the queue is empty, at most until the limit.
     private static func drain(_ client: KizunaSyncClient) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -90,7 +90,7 @@ enum Drain {
         }
     }
 
-    /// Of three rows two are changed and one is removed again: as many inserts as updates and deletes together.
+    /// Two of three rows are updated and one is deleted: as many inserts as updates and deletes together.
     private static func queueMixed(_ client: KizunaSyncClient, _ writes: Int) async throws {
         let rows = writes / 2
         try await client.from("tasks").insert((0..<rows).map { NewTask($0) })

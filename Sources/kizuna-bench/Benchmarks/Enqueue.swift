@@ -10,7 +10,7 @@ enum Enqueue {
         let depths = isQuick ? [0, 1_000] : [0, 1_000, 10_000]
         for depth in depths {
             let (durable, relaxed) = try await measure(pending: depth, writes: isQuick ? 50 : 400)
-            // Of the queue's own cost: the disk's would hide it.
+            // Without disk synchronisation, whose cost would hide that of the queue.
             medians.append(relaxed.p50)
             let name = "enqueue, \(depth) pending"
             figures += [

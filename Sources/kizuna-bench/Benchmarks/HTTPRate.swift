@@ -2,7 +2,7 @@ internal import KizunaCore
 internal import KizunaTransport
 internal import KizunaLocal
 
-/// Requests a second through the platform's HTTP on loopback, for the record.
+/// Requests per second through the platform's HTTP on loopback, without a goal.
 enum HTTPRate {
     static func run(isQuick: Bool) async throws -> [Figure] {
         let backend = try await LocalBackend.start()

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KizunaSync
 
-/// Twenty live reads while many writes come in: how long after the last commit the last read shows all of them.
+/// Twenty live reads during many writes: the time from the last commit until the last read shows all writes.
 enum ManyReads {
     private static let reads = 20
     private static let batches = 10
@@ -24,9 +24,9 @@ enum ManyReads {
         return try await withThrowingTaskGroup(of: ContinuousClock.Instant.self) { group in
             for number in 0..<reads {
                 group.addTask {
-                    // A read that fails must not leave the writer waiting for it.
+                    // The writer must not wait for a failed read.
                     defer { begun.finish() }
-                    // Another bound for each, so that no two share one read.
+                    // Different bounds, so that no two reads are shared.
                     let sequence = client.from(BenchRows.table).selectAsSequence(as: [TaskRow].self)
                     let read = sequence.gte("position", value: -number).makeAsyncIterator()
                     _ = try await read.first { !$0.isFromCache && $0.result?.count == 1_000 }
@@ -43,7 +43,7 @@ enum ManyReads {
                 let rows = (0..<size).map { InsertedTask(NewTask(1_000 + batch * size + $0)) }
                 try await client.from(BenchRows.table).insert(rows)
             }
-            // Taken right before the commit itself, so the disk's share is in it.
+            // Taken before the commit; the measurement includes the disk.
             let committed = commits.instant
             var last = committed
             for try await shown in group { last = max(last, shown) }

@@ -4,7 +4,7 @@ internal import KizunaPostgREST
 internal import KizunaStore
 internal import KizunaSync
 
-/// The fold of queued writes over cached rows, without store or network.
+/// Applying queued mutations to cached rows, without store or network.
 enum Overlay {
     static func run(isQuick: Bool) async throws -> [Figure] {
         let (rows, writes) = isQuick ? (1_000, 100) : (10_000, 1_000)

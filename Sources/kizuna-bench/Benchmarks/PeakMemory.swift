@@ -2,7 +2,7 @@ internal import Foundation
 internal import KizunaCore
 internal import KizunaStore
 
-/// How far the process's memory rises over the answer itself while a large answer is stored.
+/// The peak memory of storing a large response, without the response itself.
 enum PeakMemory {
     static func run(isQuick: Bool) async throws -> [Figure] {
         let count = isQuick ? 10_000 : 100_000
@@ -29,7 +29,7 @@ enum PeakMemory {
         }
     }
 
-    /// The process's highest resident memory in bytes, on Linux; with `reset`, the mark is first set to the present.
+    /// The peak resident memory of the process in bytes, on Linux; `reset` first sets the peak to the current value.
     private static func highest(reset: Bool) -> Int? {
         if reset {
             guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KizunaCore
 internal import KizunaStore
 
-/// From the body of an answer to its rows on disk, beside a bare loop over SQLite's own calls.
+/// From the body of a response to its rows on disk, compared with a loop over SQLite calls.
 enum ResponseStored {
     static func run(isQuick: Bool) async throws -> [Figure] {
         let count = isQuick ? 5_000 : 50_000
@@ -47,7 +47,7 @@ enum ResponseStored {
         ]
     }
 
-    /// Cuts an answer and stores it, as a read does.
+    /// Splits a response and stores it, as a read does.
     static func persist(_ body: [UInt8], in store: OwnerStore, at logicalClock: LogicalClock) async throws -> Duration {
         try await time {
             let rows = try JSONArraySplitter(keyColumns: ["id"]).rows(of: body)

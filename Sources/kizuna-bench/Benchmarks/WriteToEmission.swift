@@ -17,7 +17,7 @@ enum WriteToEmission {
             let body = BenchRows.response(0..<count)
             let client = try await BenchClient.make(BodyTransport { _ in body }, folder: folder)
             let read = client.from(BenchRows.table).selectAsSequence(as: [TaskRow].self).makeAsyncIterator()
-            // Held on to like an app that shows it.
+            // Kept, as in an app that shows it.
             var shown = try await read.first { !$0.isFromCache && $0.result?.count == count }
             try await client.disableNetwork()
             let durable = try await updates(client, read, &shown, count, writes)
@@ -80,7 +80,7 @@ enum WriteToEmission {
     }
 }
 
-/// A row with everything the list decodes, so that it shows before the server has it.
+/// A row with all columns that the list decodes, so that the list shows it before delivery.
 struct InsertedTask: Codable, Sendable {
     var id: String?
     var list_id: String

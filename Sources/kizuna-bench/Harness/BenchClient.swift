@@ -3,7 +3,7 @@ internal import KizunaCore
 internal import KizunaSync
 internal import Synchronization
 
-/// A server in this process: it answers every read with one body, and no write.
+/// A server in this process that responds to every read with one body and to no write.
 final class BodyTransport: WireTransport {
     private let body: @Sendable (String) -> [UInt8]
 
@@ -15,7 +15,7 @@ final class BodyTransport: WireTransport {
     }
 }
 
-/// Counts.
+/// A counter.
 final class Tally: Sendable {
     private let value = Mutex(0)
 
@@ -23,7 +23,7 @@ final class Tally: Sendable {
     func add() { value.withLock { $0 += 1 } }
 }
 
-/// Keeps when something happened last.
+/// The time of the last event.
 final class Latest: Sendable {
     private let value = Mutex(ContinuousClock.now)
 
@@ -31,7 +31,7 @@ final class Latest: Sendable {
     func note() { value.withLock { $0 = .now } }
 }
 
-/// Counts what goes through another transport.
+/// Counts the requests of another transport.
 final class CountingTransport: WireTransport {
     private let inner: any WireTransport
     private let tally = Tally()
@@ -47,7 +47,7 @@ final class CountingTransport: WireTransport {
 }
 
 enum BenchClient {
-    /// A client with a store in a real file, on the real clock.
+    /// Creates a client with a store on disk and the real clock.
     static func make(
         _ transport: any WireTransport, folder: URL, url: String = "https://project.example", key: String = "key",
         willCommit: (@Sendable () -> Void)? = nil
@@ -65,7 +65,7 @@ enum BenchClient {
 }
 
 extension QuerySnapshotSequence.Iterator {
-    /// The next snapshot that is as asked.
+    /// Waits for the next snapshot that meets a condition.
     func first(where isWanted: (QuerySnapshot<Value>) -> Bool) async throws -> QuerySnapshot<Value> {
         while let snapshot = try await next() {
             if isWanted(snapshot) { return snapshot }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Runs a benchmark with a folder of its own, and removes the folder afterwards.
+/// Runs a benchmark with a temporary folder and removes the folder.
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kizuna-bench-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -14,7 +14,7 @@ func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Re
     }
 }
 
-/// A benchmark that could not be carried out.
+/// The error of a benchmark that could not run.
 struct BenchFault: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

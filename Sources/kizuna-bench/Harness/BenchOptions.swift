@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct BenchOptions {
     static let usage = """
         usage: kizuna-bench [--json] [--only NAME] [--quick]
@@ -12,7 +12,7 @@ struct BenchOptions {
     var only: String?
     var isQuick = false
 
-    /// Nil for a command line that is not understood.
+    /// Parses the command line; nil if it is not valid.
     init?(arguments: [String]) {
         var rest = arguments[...]
         while let word = rest.popFirst() {

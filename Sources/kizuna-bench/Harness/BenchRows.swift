@@ -1,16 +1,16 @@
-/// Made-up rows, the same in every run.
+/// Generated rows, the same in every run.
 enum BenchRows {
     static let table = "tasks"
 
     /// The key of the row of this number: a UUID.
     static func id(_ number: Int) -> String {
         let digits = String(number, radix: 16)
-        // Multiplied so that keys do not come in order, as those of a real table.
+        // Multiplied so that keys are not in order, as in a real table.
         let mixed = String(UInt32(truncatingIfNeeded: number &* 2_654_435_761), radix: 16)
         return padded(mixed, 8) + "-0000-4000-8000-" + padded(digits, 12)
     }
 
-    /// A row as PostgREST answers it; about 230 bytes.
+    /// A row in a response of PostgREST; about 230 bytes.
     static func row(_ number: Int, title: String? = nil, list: Int = 0) -> String {
         #"{"id":"\#(id(number))","list_id":"\#(id(1_000_000 + list))","title":"\#(title ?? Self.title(number))","#
             + #""note":null,"position":\#(number),"done":false,"#
@@ -19,7 +19,7 @@ enum BenchRows {
 
     static func title(_ number: Int) -> String { "task number \(number) of the list" }
 
-    /// An answer of rows.
+    /// A response with rows.
     static func response(_ numbers: Range<Int>, list: Int = 0, title: (Int) -> String? = { _ in nil }) -> [UInt8] {
         var body: [UInt8] = [UInt8(ascii: "[")]
         body.reserveCapacity(numbers.count * 270)

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// One benchmark: what it is called, and how it is run.
+/// One benchmark: its name and its body.
 struct Benchmark: Sendable {
     let name: String
     let run: @Sendable (_ isQuick: Bool) async throws -> [Figure]
 }
 
-/// Runs the benchmarks one after another and prints what came out.
+/// Runs the benchmarks in sequence and prints the results.
 struct BenchRun {
     private static let all = [
-        // First, while the process holds no freed memory that would hide what this takes.
+        // First, before the process has free memory that would hide the peak.
         Benchmark(name: "memory", run: PeakMemory.run),
         Benchmark(name: "disk", run: DiskSync.run),
         Benchmark(name: "write", run: WriteToEmission.run),
@@ -26,7 +26,7 @@ struct BenchRun {
 
     init(_ options: BenchOptions) { self.options = options }
 
-    /// Runs to the end; the value is the exit status. A goal missed is no failure: times depend on the machine.
+    /// Runs all benchmarks and returns the exit status. A missed goal is not a failure: times depend on the machine.
     func perform() async -> Int32 {
         var figures: [Figure] = []
         var hasFailed = false
@@ -45,6 +45,6 @@ struct BenchRun {
         return hasFailed ? 1 : 0
     }
 
-    /// Prints at once, also into a pipe.
+    /// Prints without buffering.
     private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }

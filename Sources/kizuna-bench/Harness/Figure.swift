@@ -1,4 +1,4 @@
-/// One measured number, with the goal it is held against where there is one.
+/// One measured number, with a goal if there is one.
 struct Figure {
     enum Unit: String {
         case milliseconds = "ms"
@@ -32,7 +32,7 @@ struct Figure {
         self.goal = goal
     }
 
-    /// How much better than the goal: 2 is twice as good, 0.5 half as good.
+    /// The ratio to the goal: 2 is twice as good, 0.5 half as good.
     var ratio: Double? {
         switch goal {
         case .atMost(let most): most / max(value, .leastNonzeroMagnitude)

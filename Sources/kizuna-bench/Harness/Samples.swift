@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Times of one thing done many times.
+/// The durations of a repeated operation.
 struct Samples {
     private var times: [Duration] = []
 
@@ -8,10 +8,10 @@ struct Samples {
 
     mutating func add(_ time: Duration) { times.append(time) }
 
-    /// Whether enough time went into this measurement.
+    /// Whether the measurement has taken enough time.
     var isLongEnough: Bool { start.duration(to: .now) > .seconds(3) }
 
-    /// Milliseconds below which this share of the samples lies.
+    /// The percentile of the samples in milliseconds.
     func quantile(_ share: Double) -> Double {
         guard !times.isEmpty else { return 0 }
         let sorted = times.sorted()
@@ -28,20 +28,20 @@ extension Duration {
     var seconds: Double { self / .seconds(1) }
 }
 
-/// The processor time this process has used, all threads together: what a busy machine does not distort.
+/// The processor time of all threads of this process, which does not depend on the load of the machine.
 enum Processor {
     /// POSIX counts in microseconds.
     static var used: Duration { .microseconds(Int64(clock())) }
 }
 
-/// How long a piece of work takes.
+/// Returns the duration of an operation.
 func time(_ body: () throws -> Void) rethrows -> Duration {
     let start = ContinuousClock.now
     try body()
     return start.duration(to: .now)
 }
 
-/// How long a piece of work takes.
+/// Returns the duration of an operation.
 func time(_ body: () async throws -> Void) async rethrows -> Duration {
     let start = ContinuousClock.now
     try await body()

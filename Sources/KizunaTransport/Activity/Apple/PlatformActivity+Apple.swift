@@ -3,14 +3,13 @@
     internal import Dispatch
     internal import Foundation
 
-    /// Time that the system gives a process before it suspends it.
+    /// Assertions against suspension by the system.
     package enum PlatformActivity {
-        /// Keeps the process from being suspended until what is returned is called. Where the system has no time left to
-        /// give, nothing is kept.
+        /// Prevents suspension until the returned closure is called. Has no effect if the system grants no more time.
         package static func begin() -> @Sendable () -> Void {
             let ended = DispatchSemaphore(value: 0)
             ProcessInfo.processInfo.performExpiringActivity(withReason: "A transaction of the store") { isExpiring in
-                // The system takes the activity for going on while this does not return.
+                // The activity lasts until this closure returns.
                 if !isExpiring { ended.wait() }
             }
             return { ended.signal() }

@@ -1,5 +1,5 @@
 #if !canImport(Darwin) || os(macOS)
-    /// Time that the system gives a process before it suspends it; here none is suspended by the system.
+    /// Assertions against suspension; this platform does not suspend processes.
     package enum PlatformActivity {
         package static func begin() -> @Sendable () -> Void { {} }
     }

@@ -5,8 +5,8 @@
 
     /// The system's background runs.
     package enum PlatformBackground {
-        /// Takes on the runs of an identifier. To be called before the app has finished launching; false where the
-        /// identifier is not among the app's permitted ones.
+        /// Registers a handler for the runs of an identifier, before the app has finished launching. Returns false if
+        /// the app does not permit the identifier.
         package static func register(
             _ identifier: String, onGrant: @escaping @Sendable (any BackgroundGrant) -> Void
         ) -> Bool {
@@ -15,7 +15,7 @@
             }
         }
 
-        /// Asks the system for a run, no sooner than so long from now.
+        /// Requests a run after at least this delay.
         package static func request(_ identifier: String, _ kind: BackgroundTaskKind, after delay: Duration) throws {
             let request: BGTaskRequest
             switch kind {
@@ -31,8 +31,8 @@
         }
     }
 
-    /// A run of the system.
-    // Safe because both calls may be made from any thread, and the task is used for nothing else.
+    /// A granted run, as a system task.
+    // Safe: any thread may make both calls, and the task has no other use.
     private final class SystemGrant: BackgroundGrant, @unchecked Sendable {
         private let task: BGTask
 

@@ -1,7 +1,7 @@
 #if !canImport(BackgroundTasks) || os(macOS)
     internal import KizunaCore
 
-    /// Background runs where the system has none to give: Linux, macOS, watchOS.
+    /// Background runs on platforms without them: Linux, macOS, watchOS.
     package enum PlatformBackground {
         package static func register(
             _ identifier: String, onGrant: @escaping @Sendable (any BackgroundGrant) -> Void

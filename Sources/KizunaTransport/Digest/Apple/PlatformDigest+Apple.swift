@@ -1,7 +1,7 @@
 #if canImport(CryptoKit)
     internal import CryptoKit
 
-    /// Digests by the platform's own library.
+    /// Digests with CryptoKit.
     package enum PlatformDigest {
         /// The SHA-256 of the text's UTF-8 bytes, as 64 lower-case hexadecimal digits.
         package static func sha256Hex(_ text: String) -> String {

@@ -1,7 +1,7 @@
 #if canImport(CSoup)
     internal import CSoup
 
-    /// Digests by the platform's own library: GLib's.
+    /// Digests with GLib.
     package enum PlatformDigest {
         /// The SHA-256 of the text's UTF-8 bytes, as 64 lower-case hexadecimal digits.
         package static func sha256Hex(_ text: String) -> String {

@@ -1,10 +1,10 @@
 #if canImport(Darwin)
     internal import Foundation
 
-    /// What the platform does for files at rest.
+    /// Protection of files at rest.
     package enum PlatformFiles {
-        /// Keeps a folder and what is in it out of backups, and encrypted until the device's first unlock after a start.
-        /// Files made in the folder later take its protection over.
+        /// Excludes a folder and its files from backups, and encrypts them until the first unlock after a restart.
+        /// Files created later inherit the protection.
         package static func protect(folder path: String) throws {
             var folder = URL(fileURLWithPath: path, isDirectory: true)
             var values = URLResourceValues()

@@ -1,5 +1,5 @@
 #if !canImport(Darwin)
-    /// What the platform does for files at rest: nothing, here. Who may read them is set by their mode.
+    /// Protection of files at rest: none on this platform besides the file mode.
     package enum PlatformFiles {
         package static func protect(folder path: String) throws {}
     }

@@ -2,7 +2,7 @@
     package import Foundation
     internal import WatchKit
 
-    /// What this platform posts when the app comes to the front.
+    /// The notification that the platform posts when the app becomes active.
     package enum PlatformForeground {
         package static var activation: Notification.Name? { WKApplication.didBecomeActiveNotification }
     }

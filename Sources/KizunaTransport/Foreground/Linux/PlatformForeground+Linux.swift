@@ -1,7 +1,7 @@
 #if !canImport(UIKit) && !canImport(AppKit) && !canImport(WatchKit)
     package import Foundation
 
-    /// What this platform posts when the app comes to the front: nothing, there is no such thing.
+    /// The notification of activation; this platform has none.
     package enum PlatformForeground {
         package static var activation: Notification.Name? { nil }
     }

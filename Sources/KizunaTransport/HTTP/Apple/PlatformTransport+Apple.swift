@@ -3,7 +3,7 @@
 
     /// The HTTP transport this platform uses.
     package enum PlatformTransport {
-        /// Makes a transport that takes bodies up to this size.
+        /// Creates a transport that accepts bodies up to this size.
         package static func http(maximumBodyBytes: Int = 256 << 20) -> any WireTransport {
             URLSessionTransport(maximumBodyBytes: maximumBodyBytes)
         }

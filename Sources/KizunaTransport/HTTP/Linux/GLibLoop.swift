@@ -3,13 +3,12 @@
     internal import Foundation
     internal import Synchronization
 
-    /// The one thread on which GLib's sources, and so libsoup's sockets and callbacks, run. It lives as long as the
+    /// The single thread of GLib's sources, and thus of libsoup's sockets and callbacks. It runs as long as the
     /// process.
     ///
-    /// A GLib object made on it is touched on it only. What is handed over goes through a lock of our own, since
-    /// tools that look for races do not see GLib's.
-    // Safe because the pointer never changes, GLib allows adding sources to a context from any thread, and the list of
-    // work is guarded.
+    /// A GLib object created on it is used on it only. Work passes through a lock of this package, since race detectors
+    /// do not see GLib's locks.
+    // Safe: the pointer is constant, GLib allows adding sources from any thread, and a lock guards the list of work.
     final class GLibLoop: @unchecked Sendable {
         static let shared = GLibLoop()
 
@@ -24,7 +23,7 @@
             thread.start()
         }
 
-        /// Runs the work on the loop's thread, after what was handed over before.
+        /// Runs the work on the loop's thread, after all previous work.
         func perform(_ work: @escaping @Sendable () -> Void) {
             let isFirst = pending.withLock { pending in
                 pending.append(work)
@@ -33,7 +32,7 @@
             if isFirst { wake() }
         }
 
-        /// Has the loop's thread call `performPending()` once.
+        /// Schedules one call of `performPending()` on the loop's thread.
         private func wake() {
             let source = g_idle_source_new()
             g_source_set_priority(source, G_PRIORITY_DEFAULT)

@@ -2,12 +2,12 @@
     internal import CSoup
     internal import Foundation
 
-    /// A libsoup session, made, used and let go on GLib's thread.
-    // Safe because the pointer is touched on GLib's thread only, and by `deinit` when nobody else has it.
+    /// A libsoup session, created, used and released on GLib's thread.
+    // Safe: the pointer is used on GLib's thread only, and by `deinit` when there are no other references.
     final class LoopSession: @unchecked Sendable {
         private var pointer: UnsafeMutablePointer<SoupSession>?
 
-        /// The session; only on GLib's thread.
+        /// The session, to be used on GLib's thread only.
         func onLoop() -> UnsafeMutablePointer<SoupSession>? {
             if pointer == nil { pointer = Self.make() }
             return pointer
@@ -38,7 +38,7 @@
             let object = g_object_new_with_properties(
                 soup_session_get_type(), UInt32(values.count), &names, &values)
             let session = object.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: SoupSession.self) }
-            // A login question is an answer like any other.
+            // A 401 response with a challenge is passed on like any other.
             if let session { soup_session_remove_feature_by_type(session, soup_auth_manager_get_type()) }
             return session
         }

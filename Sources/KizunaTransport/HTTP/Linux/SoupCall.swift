@@ -2,10 +2,10 @@
     internal import CSoup
     internal import KizunaCore
 
-    /// One request on its way through libsoup: sends it, reads the body piece by piece, and reports to the exchange.
+    /// One request of libsoup: sends it, reads the body in pieces, and reports to the exchange.
     ///
-    /// *Threads:* everything but `start()` and `cancel()` runs on GLib's thread.
-    // Safe because the pointers are touched on GLib's thread only, and the exchange guards itself.
+    /// *Threads:* all methods except `start()` and `cancel()` run on GLib's thread.
+    // Safe: the pointers are used on GLib's thread only, and the exchange has its own lock.
     final class SoupCall: @unchecked Sendable {
         private let exchange: Exchange
         private let session: LoopSession
@@ -54,12 +54,12 @@
                 }, itself)
         }
 
-        /// The first byte goes out; a second time, where the connection died under the first and libsoup tries again.
-        /// A write is not tried again here: whether it was handled is for the queue to find out.
+        /// Called when the first byte is sent, and again if the connection broke and libsoup sends the request again.
+        /// A write is not sent again: the queue has to find out whether it was handled.
         private func leaves() {
             timesLeft += 1
             guard exchange.mayLeave else {
-                // Nothing of it has gone out, unless it is the second time.
+                // Nothing has been sent, unless this is the second call.
                 if timesLeft == 1 { exchange.failed(WireFailure(.notSent, "the turn to send has passed")) }
                 return g_cancellable_cancel(cancellable)
             }
@@ -81,7 +81,7 @@
             guard let uri = g_uri_parse(exchange.request.url, GUriFlags(uriFlags), nil) else { return nil }
             defer { g_uri_unref(uri) }
             guard let message = soup_message_new_from_uri(exchange.request.method, uri) else { return nil }
-            // Without "idempotent", each write would open a connection of its own.
+            // Without "idempotent", each write would open a new connection.
             let flags = SOUP_MESSAGE_NO_REDIRECT.rawValue | SOUP_MESSAGE_DO_NOT_USE_AUTH_CACHE.rawValue
             soup_message_set_flags(message, SoupMessageFlags(flags | SOUP_MESSAGE_IDEMPOTENT.rawValue))
             let headers = soup_message_get_request_headers(message)
@@ -130,7 +130,7 @@
             readNext()
         }
 
-        /// Lets go of everything; the last thing that happens to a call.
+        /// Releases all objects; the last step of a call.
         private func end(_ error: UnsafeMutablePointer<GError>?) {
             if let error {
                 exchange.failed(WireFailure(error.pointee, exchange))

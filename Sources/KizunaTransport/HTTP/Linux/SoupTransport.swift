@@ -3,10 +3,10 @@
     internal import Foundation
     package import KizunaCore
 
-    /// HTTP through libsoup: what Linux uses.
+    /// HTTP through libsoup, used on Linux.
     ///
-    /// It promises what `URLSessionTransport` does, and knows more of a request's fate: a failure before the first
-    /// byte went out reads `notSent`, whatever the failure was.
+    /// It has the guarantees of `URLSessionTransport`. In addition, every failure before the first sent byte is
+    /// `notSent`.
     package final class SoupTransport: WireTransport {
         private let session = LoopSession()
         private let maximumBodyBytes: Int

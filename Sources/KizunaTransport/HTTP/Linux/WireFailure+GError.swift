@@ -3,7 +3,7 @@
     internal import KizunaCore
 
     extension WireFailure {
-        /// What libsoup's error says of the request's fate: what broke before the first byte went out was not sent.
+        /// Maps an error of libsoup: a failure before the first sent byte is `notSent`.
         init(_ error: GError, _ exchange: Exchange) {
             if error.domain == g_tls_error_quark(), error.code == Int32(G_TLS_ERROR_BAD_CERTIFICATE.rawValue) {
                 self.init(.unusable, "the server's certificate is not trusted")

@@ -6,7 +6,7 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Hands what the session reports to the exchange concerned.
+/// Forwards the callbacks of the session to the exchange of the request.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Entry {
         let exchange: Exchange
@@ -63,7 +63,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(next)
     }
 
-    /// A login question over HTTP is an answer like any other; only the server's identity is the platform's to judge.
+    /// A challenge of HTTP is passed on as a response; the platform evaluates only the server's identity.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

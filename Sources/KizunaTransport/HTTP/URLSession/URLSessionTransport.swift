@@ -5,16 +5,17 @@ package import KizunaCore
     internal import FoundationNetworking
 #endif
 
-/// HTTP through `URLSession`: what Apple platforms use.
+/// HTTP through `URLSession`, used on Apple platforms.
 ///
-/// It keeps no cookies, no cache and no credentials; it follows a redirect only for a read to the same origin; it
-/// takes an answer only when it is whole. A request's time-out counts from its start to its last byte.
+/// It keeps no cookies, no cache and no credentials. It follows a redirect only for a read to the same origin. It
+/// accepts only complete responses. A request's timeout covers the time from its start to the last byte of the
+/// response.
 ///
-/// Linux has it too, but uses `SoupTransport`: there, an answer that ends inside its head ends the process, and a
-/// write whose reused connection has died waits until its time-out.
+/// Linux uses `SoupTransport` instead: with `URLSession` there, a response that ends inside its header terminates the
+/// process, and a write on a broken keep-alive connection waits until its timeout.
 ///
-/// *Threads:* callbacks arrive on the session's own serial queue. *Cancellation:* ends the request at once with
-/// `CancellationError`; the server may have handled it.
+/// *Threads:* callbacks arrive on the session's serial queue. *Cancellation:* ends the request at once with
+/// `CancellationError`; the server may have handled the request.
 package final class URLSessionTransport: WireTransport {
     private let session: URLSession
     private let delegate = ExchangeDelegate()
@@ -33,7 +34,7 @@ package final class URLSessionTransport: WireTransport {
     }
 
     deinit {
-        // A session holds its delegate and its connections until it is told to let go.
+        // A session keeps its delegate and its connections until it is invalidated.
         session.invalidateAndCancel()
     }
 

@@ -6,7 +6,7 @@ internal import KizunaCore
 #endif
 
 extension WireFailure {
-    /// What the platform's error says of the request's fate. Where that is not certain, the outcome is unknown.
+    /// Maps an error of the platform. If it is not certain that the request was not sent, the outcome is unknown.
     init(platformError error: any Error) {
         guard let error = error as? URLError else {
             self.init(.outcomeUnknown, "the platform failed with \(type(of: error))")
@@ -26,7 +26,7 @@ extension WireFailure {
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection, .fileDoesNotExist,
             .userAuthenticationRequired, .noPermissionsToReadFile:
             .unusable
-        // Also `unsupportedURL`: the URL has been checked, so that Linux means by it an answer that is not HTTP.
+        // Also `unsupportedURL`: the URL is checked before, so on Linux this is a response that is not HTTP.
         default: .outcomeUnknown
         }
     }

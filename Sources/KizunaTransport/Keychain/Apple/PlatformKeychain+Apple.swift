@@ -10,7 +10,7 @@
         }
     }
 
-    /// Generic passwords of one service, readable after the first unlock and on this device alone.
+    /// Generic passwords of one service, readable after the first unlock and on this device only.
     private struct Keychain: SecretStore {
         let service: String
         let accessGroup: String?

@@ -1,7 +1,7 @@
 #if !canImport(Security)
     package import KizunaCore
 
-    /// A Keychain, where the platform has one; this one has none.
+    /// The Keychain; this platform has none.
     package enum PlatformKeychain {
         package static func open(service: String, accessGroup: String?) throws(SyncError) -> any SecretStore {
             throw SyncError(

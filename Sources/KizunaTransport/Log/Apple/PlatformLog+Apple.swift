@@ -14,7 +14,7 @@
 
         func log(_ line: LogLine) {
             let text = line.description
-            // Public: a line holds no value, token or header.
+            // Public: a line contains no value, token or header.
             logger.log(level: line.severity.level, "\(text, privacy: .public)")
         }
     }

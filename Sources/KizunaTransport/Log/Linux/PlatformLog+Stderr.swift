@@ -2,7 +2,7 @@
     internal import Foundation
     package import KizunaCore
 
-    /// The process's standard error, where there is no system log to write to.
+    /// The standard error of the process; this platform has no system log.
     package enum PlatformLog {
         package static func sink(subsystem: String) -> any LogSink { ErrorOutput(subsystem: subsystem) }
     }
@@ -11,7 +11,7 @@
         let subsystem: String
 
         func log(_ line: LogLine) {
-            // One write a line, so that lines of several threads do not mix.
+            // One write for each line, so that lines of several threads do not mix.
             FileHandle.standardError.write(Data("\(subsystem) \(line.severity.rawValue): \(line.description)\n".utf8))
         }
     }

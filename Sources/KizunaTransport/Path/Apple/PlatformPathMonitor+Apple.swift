@@ -3,9 +3,9 @@
     internal import Network
     internal import Synchronization
 
-    /// Reports whether the network path is satisfied, by the platform's own monitor.
+    /// Reports whether the network path is satisfied, from `NWPathMonitor`.
     ///
-    /// A monitor that was cancelled cannot start again, so each start makes a new one; a report of an old one is dropped.
+    /// A cancelled monitor cannot start again, so each start creates a new one; reports of previous ones are ignored.
     package final class PlatformPathMonitor: Sendable {
         private let armed = Mutex<ArmedMonitor?>(nil)
 
@@ -13,7 +13,7 @@
 
         deinit { cancel() }
 
-        /// Starts reporting: the present state first, then each change.
+        /// Starts reporting: the current state, then each change.
         package func start(onSatisfied: @escaping @Sendable (Bool) -> Void) {
             let next = ArmedMonitor()
             replace(with: next)?.monitor.cancel()
@@ -39,8 +39,8 @@
         }
     }
 
-    /// A monitor from its start to its cancel.
-    // Safe because it is set up before it is started, and cancelling may be done from any thread.
+    /// A monitor from start to cancel.
+    // Safe: it is configured before it is started, and any thread may cancel it.
     private final class ArmedMonitor: @unchecked Sendable {
         let monitor = NWPathMonitor()
     }

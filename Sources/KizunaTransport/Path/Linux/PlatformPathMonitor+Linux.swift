@@ -2,8 +2,8 @@
     internal import CSoup
     internal import Synchronization
 
-    /// Reports whether there is a way to the network, by GIO's monitor: a default route, or whatever NetworkManager says
-    /// where it runs.
+    /// Reports whether the network is available, from GIO's monitor: a default route, or the state of NetworkManager if
+    /// it runs.
     package final class PlatformPathMonitor: Sendable {
         private let watch = Mutex<PathWatch?>(nil)
 
@@ -11,7 +11,7 @@
 
         deinit { cancel() }
 
-        /// Starts reporting from GLib's thread: the present state first, then each change.
+        /// Starts reporting on GLib's thread: the current state, then each change.
         package func start(onSatisfied: @escaping @Sendable (Bool) -> Void) {
             let started = PathWatch(onSatisfied)
             replace(with: started)?.end()
@@ -30,7 +30,7 @@
     }
 
     /// One listener of GIO's monitor, from start to cancel.
-    // Safe because the handler's id and the last report are touched on GLib's thread only, and the rest never changes.
+    // Safe: the handler's id and the last report are used on GLib's thread only, the other members are constant.
     private final class PathWatch: @unchecked Sendable {
         private let onSatisfied: @Sendable (Bool) -> Void
         private let isOver = Atomic(false)
@@ -39,7 +39,7 @@
 
         init(_ onSatisfied: @escaping @Sendable (Bool) -> Void) { self.onSatisfied = onSatisfied }
 
-        /// On GLib's thread: the monitor tells its changes on the thread it was first asked for on.
+        /// Runs on GLib's thread: the monitor reports on the thread on which it was created.
         func begin() {
             guard !isOver.load(ordering: .acquiring), let monitor = g_network_monitor_get_default() else { return }
             let changed: @convention(c) (OpaquePointer?, gboolean, gpointer?) -> Void = { _, isAvailable, pointer in
@@ -63,7 +63,7 @@
             }
         }
 
-        /// GIO also tells changes of addresses that leave the answer as it was.
+        /// GIO also reports changes of addresses that do not change the availability.
         private func report(_ isAvailable: Bool) {
             guard !isOver.load(ordering: .acquiring), lastReport != isAvailable else { return }
             lastReport = isAvailable

@@ -3,7 +3,7 @@
     internal import Dispatch
     internal import Synchronization
 
-    /// Watches a door and its folder, and the ends of processes, by dispatch sources.
+    /// Watches a notification file and its folder, and the exit of processes, with dispatch sources.
     final class NotificationFileWatch: Sendable {
         private let notificationFile: String
         private let folder: String
@@ -16,13 +16,13 @@
             self.folder = folder
         }
 
-        /// Starts to watch; false where the files cannot be opened.
+        /// Starts watching; returns false if the files cannot be opened.
         func start(_ tell: @escaping @Sendable (NotificationFileEvent) -> Void) -> Bool {
             listener.withLock { $0 = tell }
             return watch(notificationFile, .notify) && watch(folder, .folder)
         }
 
-        /// Tells when a process ends.
+        /// Watches a process for its exit.
         func follow(_ process: Int32) {
             let source = DispatchSource.makeProcessSource(identifier: process, eventMask: .exit, queue: queue)
             source.setEventHandler { [weak self] in self?.tell(.end) }
@@ -57,8 +57,8 @@
         private func tell(_ news: NotificationFileEvent) { listener.withLock { $0 }?(news) }
     }
 
-    /// A source from its making to its cancelling.
-    // Safe because it is set up before it is activated, and cancelling may be done from any thread.
+    /// A dispatch source.
+    // Safe: it is configured before it is activated, and any thread may cancel it.
     private final class ArmedSource: @unchecked Sendable {
         let source: any DispatchSourceProtocol
 

@@ -3,7 +3,7 @@
     internal import Foundation
     internal import Synchronization
 
-    /// Watches a door and its folder by inotify, and the ends of processes, on GLib's thread.
+    /// Watches a notification file and its folder with inotify, and the exit of processes, on GLib's thread.
     final class NotificationFileWatch: Sendable {
         private struct State {
             var notifier: Int32 = -1
@@ -21,7 +21,7 @@
             self.folder = folder
         }
 
-        /// Starts to watch; false where the system has no watch left.
+        /// Starts watching; returns false if the system has no watches left.
         func start(_ tell: @escaping @Sendable (NotificationFileEvent) -> Void) -> Bool {
             let notifier = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard notifier >= 0 else { return false }
@@ -46,7 +46,7 @@
             return true
         }
 
-        /// Tells when a process ends.
+        /// Watches a process for its exit.
         func follow(_ process: Int32) {
             let file = kizuna_pidfd_open(process)
             guard file >= 0 else { return }
@@ -69,7 +69,7 @@
             for source in sources { source.detach() }
         }
 
-        /// Takes all events that wait. Only whether there are such of the door and of the folder matters.
+        /// Reads all pending events and reports whether any are of the notification file and of the folder.
         private func read(_ notifier: Int32) {
             var isNotification = false
             var isFolder = false
@@ -93,11 +93,11 @@
         }
     }
 
-    /// A file that GLib's loop waits for, from its attaching to its end; the file is closed then.
-    // Safe because the source is touched on GLib's thread only, and the rest never changes.
+    /// A file descriptor in GLib's loop; it is closed when the source ends.
+    // Safe: the source is used on GLib's thread only, the other members are constant.
     private final class FileSource: @unchecked Sendable {
         private let file: Int32
-        /// Called on GLib's thread when there is something to read; false ends it.
+        /// Called on GLib's thread when the file is readable; returning false ends the source.
         private let ready: @Sendable () -> Bool
         private let over = Atomic(false)
         private var source: UnsafeMutablePointer<GSource>?

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func queuedResponsesGoBeforeTheServer() throws {
+    @Test func queuedResponsesTakePrecedenceOverTheServer() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { request in .json(#""\#(request.method)""#) }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func offlineRejectsAtOnceAndLeavesTheScriptAlone() throws {
+    @Test func anOfflineRequestFailsAtOnceAndUsesNoScriptedResponse() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func cuttingConnectionsFailsWhatIsUnderWay() throws {
+    @Test func cuttingConnectionsFailsRequestsInFlight() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation) { _ in .after(.seconds(1), .json("[]")) }
@@ -131,11 +131,11 @@ import Testing
         }
     }
 
-    @Test func aRequestNobodyScriptedFailsWithASentence() throws {
+    @Test func aRequestWithoutAScriptedResponseFails() throws {
         let get = get
         try Simulation.run { simulation in
             let transport = ScriptedTransport(simulation)
-            #expect(await failure(transport, get)?.reason == "no answer is scripted for this GET")
+            #expect(await failure(transport, get)?.reason == "no response is scripted for this GET")
         }
     }
 }

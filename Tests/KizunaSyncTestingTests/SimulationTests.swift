@@ -4,15 +4,6 @@ import KizunaSyncTesting
 import Synchronization
 import Testing
 
-/// What happened, in order.
-final class Trace: Sendable {
-    private let state = Mutex<[String]>([])
-
-    var lines: [String] { state.withLock { $0 } }
-
-    func add(_ line: String) { state.withLock { $0.append(line) } }
-}
-
 /// An actor that runs on the simulated serial executor.
 actor SimulatedCounter {
     private let executor: any SerialExecutor
@@ -38,12 +29,12 @@ actor PlainCounter {
 }
 
 @Suite struct SimulationTests {
-    @Test func returnsWhatTheBodyReturns() throws {
+    @Test func runReturnsTheValueOfTheBody() throws {
         let value = try Simulation.run { _ in 42 }
         #expect(value == 42)
     }
 
-    @Test func throwsWhatTheBodyThrows() {
+    @Test func runThrowsTheErrorOfTheBody() {
         #expect(throws: WireFailure(.notSent, "x")) {
             try Simulation.run { _ in throw WireFailure(.notSent, "x") }
         }
@@ -186,7 +177,7 @@ actor PlainCounter {
         #expect(trace.lines == ["1", "2", "3", "4", "6"])
     }
 
-    @Test func aWrongWallClockDoesNotTouchTimers() throws {
+    @Test func aWrongWallClockDoesNotChangeTimers() throws {
         try Simulation.run { simulation in
             simulation.setWallClockOffset(.seconds(-3600))
             await simulation.advance(by: .seconds(60))

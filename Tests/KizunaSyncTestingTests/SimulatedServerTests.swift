@@ -4,7 +4,7 @@ import KizunaCore
 import KizunaSyncTesting
 import Testing
 
-/// Sends plain requests to a simulated server.
+/// Sends requests to a simulated server.
 struct Caller {
     let server: SimulatedServer
     var token: String?
@@ -37,7 +37,7 @@ struct Caller {
         }
     }
 
-    @Test func rowsComeInTheOrderOfInsertionUnlessAnotherIsAskedFor() throws {
+    @Test func rowsAreInInsertionOrderWithoutAnOrderParameter() throws {
         try inServer { _, caller in
             #expect(caller.send("GET", "tasks?select=id").body == #"[{"id":"a"},{"id":"b"},{"id":"c"}]"#)
             #expect(
@@ -49,7 +49,7 @@ struct Caller {
         }
     }
 
-    @Test func filtersAreEvaluatedByTheKindOfTheValues() throws {
+    @Test func filtersCompareByTheTypeOfTheJSONValue() throws {
         try inServer { _, caller in
             #expect(caller.send("GET", "tasks?select=id&done=eq.false").body == #"[{"id":"a"},{"id":"c"}]"#)
             #expect(caller.send("GET", "tasks?select=id&rank=gt.9").body == #"[{"id":"a"}]"#)
@@ -58,7 +58,7 @@ struct Caller {
         }
     }
 
-    @Test func aWindowTheRowCapAndCountsShowInTheContentRange() throws {
+    @Test func contentRangeReflectsLimitMaxRowsAndCount() throws {
         try inServer { server, caller in
             #expect(caller.send("GET", "tasks?limit=2&offset=1").range == "1-2/*")
             #expect(caller.send("GET", "tasks", prefer: "count=exact").range == "0-2/3")
@@ -74,7 +74,7 @@ struct Caller {
         }
     }
 
-    @Test func otherShapesAreAnsweredAsAskedFor() throws {
+    @Test func aResponseHasTheRequestedShape() throws {
         try inServer { _, caller in
             let object = "application/vnd.pgrst.object+json"
             #expect(caller.send("GET", "tasks?select=id&id=eq.b", accept: object).body == #"{"id":"b"}"#)
@@ -87,7 +87,7 @@ struct Caller {
         }
     }
 
-    @Test func whatIsNotThereIsRejected() throws {
+    @Test func anUnknownTableOrColumnIsRejected() throws {
         try inServer { server, caller in
             #expect(caller.send("GET", "nothing").status == 404)
             #expect(caller.send("GET", "tasks?select=id::text").status == 501)
@@ -109,7 +109,7 @@ struct Caller {
         }
     }
 
-    @Test func insertUpdateAndDeleteAnswerAsAskedAndAreNoted() throws {
+    @Test func insertUpdateAndDeleteRespondAsPreferredAndAreRecorded() throws {
         try inServer([SimulatedTable("tasks")]) { server, caller in
             let minimal = caller.send("POST", "tasks", body: #"{"id":"a","done":false}"#)
             #expect(minimal.status == 201)
@@ -130,7 +130,7 @@ struct Caller {
         }
     }
 
-    @Test func aBrokenConstraintUndoesTheWholeRequest() throws {
+    @Test func aConstraintViolationRollsBackTheRequest() throws {
         try inServer([
             SimulatedTable("lists"),
             SimulatedTable(
@@ -177,7 +177,7 @@ struct Caller {
         }
     }
 
-    @Test func declaredColumnsAndDefaultsMakeRowsWhole() throws {
+    @Test func anInsertedRowHasDefaultsAndAllDeclaredColumns() throws {
         var table = SimulatedTable("tasks", columns: ["id": .int8, "title": .text, "made": .text])
         table.defaults = ["id": { "\($0 + 1)" }, "made": { _ in #""now""# }]
         try inServer([table]) { server, caller in
@@ -189,7 +189,7 @@ struct Caller {
 }
 
 @Suite struct SimulatedServerSessionTests {
-    @Test func rowsBelongToTheUserTheTokenNames() throws {
+    @Test func rowLevelSecurityUsesTheUserOfTheToken() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("tasks", ownerColumn: "user_id")])
             let alice = Caller(server: server, token: TestToken.make(userID: "alice"))
@@ -206,7 +206,7 @@ struct Caller {
         }
     }
 
-    @Test func anExpiredTokenIsNotAccepted() throws {
+    @Test func anExpiredTokenIsRejected() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("tasks")])
             let token = TestToken.make(userID: "alice", expiresAt: Simulation.startDate.addingTimeInterval(60))
@@ -218,7 +218,7 @@ struct Caller {
         }
     }
 
-    @Test func anResponseTakesTheServersLatency() throws {
+    @Test func aResponseArrivesAfterTheLatencyOfTheServer() throws {
         try Simulation.run { simulation in
             let server = SimulatedServer(simulation, tables: [SimulatedTable("tasks")])
             server.latency = .milliseconds(80)

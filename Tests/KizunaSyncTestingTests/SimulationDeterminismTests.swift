@@ -3,7 +3,7 @@ import KizunaSyncTesting
 import Testing
 
 @Suite struct SimulationDeterminismTests {
-    /// Workers that hop between actors, streams, timers and random waits.
+    /// Workers that use actors, streams, timers and random waits.
     private func busyTrace(seed: UInt64, _ interleaving: Interleaving) throws -> [String] {
         let trace = Trace()
         try Simulation.run(seed: seed, interleaving: interleaving) { simulation in

@@ -3,7 +3,7 @@ import KizunaSyncTesting
 import Testing
 
 @Suite struct SimulationFaultTests {
-    @Test func aBodyThatNobodyWakesIsStuck() {
+    @Test func aBodyThatWaitsForeverIsStuck() {
         #expect(throws: SimulationFault.stuck(at: .seconds(3))) {
             try Simulation.run { simulation in
                 await simulation.advance(by: .seconds(3))
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func timersThatRearmAtOnceAreALivelock() {
+    @Test func timersThatAreSetAgainAtOnceAreALivelock() {
         #expect(throws: SimulationFault.livelock(at: .zero, steps: 5000)) {
             try Simulation.run(limits: .init(stepsPerInstant: 5000)) { simulation in
                 rearm(simulation.environment.clock)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func pollingForEverReachesTheTimeLimit() {
+    @Test func endlessPollingReachesTheTimeLimit() {
         #expect(throws: SimulationFault.timeLimitPassed(at: .seconds(3615))) {
             try Simulation.run(limits: .init(virtualTime: .seconds(3600))) { simulation in
                 simulation.environment.spawn {
