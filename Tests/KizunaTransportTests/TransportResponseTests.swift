@@ -114,7 +114,7 @@ import Testing
         }
         let small = transport.make(maximumBodyBytes: 100_000)
         let seen = await WireRequest(method: "GET", url: server.url()).outcome(with: small)
-        #expect(seen == "unusable: the answer is larger than 100000 bytes")
+        #expect(seen == "unusable: the response is larger than 100000 bytes")
     }
 
     @Test(arguments: TransportUnderTest.allCases)
@@ -136,6 +136,6 @@ import Testing
             connection.waitUntilClientCloses()
         }
         let seen = await WireRequest(method: "GET", url: server.url()).outcome(with: PlatformTransport.http())
-        #expect(seen == "unusable: the answer is larger than \(256 << 20) bytes")
+        #expect(seen == "unusable: the response is larger than \(256 << 20) bytes")
     }
 }
