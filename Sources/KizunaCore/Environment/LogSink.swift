@@ -23,21 +23,33 @@ public struct LogLine: Sendable {
     public let severity: Severity
     /// A constant sentence.
     public let message: String
-    /// The data, keys prefixed `kizuna.`.
-    public let metadata: [String: String]
+    /// The data by key.
+    public let metadata: [LogKey: String]
 
     /// Makes a line.
-    public init(_ severity: Severity, _ message: StaticString, _ metadata: [String: String] = [:]) {
+    public init(_ severity: Severity, _ message: StaticString, _ metadata: [LogKey: String] = [:]) {
         self.severity = severity
         self.message = "\(message)"
         self.metadata = metadata
     }
 }
 
+/// The name of one value in a log line. All names begin with `kizuna.`.
+public enum LogKey: String, Sendable, CaseIterable {
+    /// The code of a `SyncError`.
+    case error = "kizuna.error"
+    /// Whether everything in a damaged store could be read.
+    case isWhole = "kizuna.whole"
+    /// The number of mutations read from a damaged store.
+    case savedMutations = "kizuna.saved"
+    /// The name of a table.
+    case table = "kizuna.table"
+}
+
 extension LogLine: CustomStringConvertible {
     /// The message, and the data in the order of its keys.
     public var description: String {
-        metadata.sorted { $0.key < $1.key }.reduce(message) { "\($0) \($1.key)=\($1.value)" }
+        metadata.sorted { $0.key.rawValue < $1.key.rawValue }.reduce(message) { "\($0) \($1.key.rawValue)=\($1.value)" }
     }
 }
 

@@ -130,7 +130,7 @@ extension Engine: OwnerListener {
             for feed in feeds.listeners { feed.storeOpened(handle) }
         case .storeFailed(let error):
             context.environment.log.log(
-                LogLine(.error, "The owner's store could not be opened", ["kizuna.error": error.code.rawValue]))
+                LogLine(.error, "The owner's store could not be opened", [.error: error.code.rawValue]))
             context.owners.storeFailed(error)
             parts.registry.storeFailed(error)
         case .softBlocked(let reason): events.tell(.resetRequired(reason: reason))

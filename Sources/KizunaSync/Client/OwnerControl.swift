@@ -79,7 +79,7 @@ package struct OwnerControl: Sendable {
                 environment.log.log(
                     LogLine(
                         .error, "The delivered rows could not be removed from the device",
-                        ["kizuna.error": error.code.rawValue]))
+                        [.error: error.code.rawValue]))
             }
         }
         // Another user who signed in meanwhile stays signed in.

@@ -36,7 +36,7 @@ struct StoreOpening: Sendable {
             environment.log.log(
                 LogLine(
                     .error, "A damaged store was moved aside; a new one holds the writes that could be read",
-                    ["saved": "\(damage.savedWrites)", "whole": "\(damage.isWhole)"]))
+                    [.savedMutations: "\(damage.savedWrites)", .isWhole: "\(damage.isWhole)"]))
         }
         protect()
         return store

@@ -33,7 +33,7 @@ final class StoreWatch: Sendable {
                 environment.log.log(
                     LogLine(
                         .warning, "What another process changed could not be read",
-                        ["kizuna.error": error.code.rawValue]))
+                        [.error: error.code.rawValue]))
             }
         }
     }

@@ -173,7 +173,7 @@ private struct ElementDecoding<Element: Decodable>: RowsDecoding {
         } catch {
             // A queued row may lack what the server will add; it shows once the server has it.
             guard row.isPending else { throw error }
-            log(LogLine(.warning, "A queued row does not decode and is left out", ["kizuna.table": table]))
+            log(LogLine(.warning, "A queued row does not decode and is left out", [.table: table]))
             return nil
         }
     }

@@ -207,7 +207,7 @@ package final class QueueRunner: Sendable {
 
     func log(_ severity: LogLine.Severity, _ message: StaticString, _ error: any Error) {
         let code = (error as? SyncError)?.code.rawValue ?? "other"
-        context.environment.log.log(LogLine(severity, message, ["kizuna.error": code]))
+        context.environment.log.log(LogLine(severity, message, [.error: code]))
     }
 }
 
