@@ -69,7 +69,8 @@ package final class LocalBackend: Sendable {
         }
         do {
             let database = try await DatabaseSetup.prepare(settings, cluster, isShared: shared != nil)
-            return try await serve(settings, cluster, isClusterOwned: shared == nil, database)
+            let secret = try await DatabaseSetup.secret(settings, cluster, database)
+            return try await serve(settings, cluster, isClusterOwned: shared == nil, database, secret: secret)
         } catch {
             if shared == nil { await cluster.stop() }
             throw error
@@ -77,13 +78,13 @@ package final class LocalBackend: Sendable {
     }
 
     private static func serve(
-        _ settings: LocalSettings, _ cluster: LocalCluster, isClusterOwned: Bool, _ database: String
+        _ settings: LocalSettings, _ cluster: LocalCluster, isClusterOwned: Bool, _ database: String, secret: String
     ) async throws -> LocalBackend {
         func address(_ user: String) -> DatabaseAddress {
             DatabaseAddress(socketFolder: cluster.socketFolder, user: user, database: database)
         }
         let admin = ConnectionPool(address("postgres"), size: 2)
-        let signer = TokenSigner(secret: settings.jwtSecret)
+        let signer = TokenSigner(secret: secret)
         let control = LocalControl()
         let shapes = SchemaCache(schemas: settings.schemas)
         let guests = ConnectionPool(address("authenticator"), size: 4) { connection throws(PostgresFailure) in

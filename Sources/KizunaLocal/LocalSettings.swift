@@ -8,8 +8,8 @@ package struct LocalSettings: Sendable {
     package var sql: [String]
     /// The port on 127.0.0.1; 0 takes a free one.
     package var port: Int
-    /// The secret that signs tokens.
-    package var jwtSecret: String
+    /// The secret that signs tokens; nil takes the random secret of the database, which lasts as long as its data.
+    package var jwtSecret: String?
     /// The schemas that the REST interface shows; the first is the default one.
     package var schemas: [String]
     /// The most rows one answer holds; nil sets no limit. A hosted project has 1,000.
@@ -31,7 +31,7 @@ package struct LocalSettings: Sendable {
 
     package init(
         dataDirectory: String? = nil, sqlFiles: [String] = [], sql: [String] = [], port: Int = 0,
-        jwtSecret: String = "kizuna-local-secret-of-at-least-32-characters", schemas: [String] = ["public"],
+        jwtSecret: String? = nil, schemas: [String] = ["public"],
         maxRows: Int? = nil, allowsAggregates: Bool = false, allowsTransactionOverride: Bool = false,
         requiresFilterOnWrites: Bool = true,
         icuLocale: String? = nil, bodyLimit: Int = 32 << 20, tokenLifetime: Duration = .seconds(3600),

@@ -56,6 +56,17 @@ package final class LocalCluster: Sendable {
         await guardian.release()
     }
 
+    /// Runs a SQL file as superuser with `psql`.
+    ///
+    /// - Throws: ``LocalError/programFailed(program:output:)`` with file, line and text of the first failed statement.
+    func runFile(_ path: String, database: String) async throws {
+        try await ProgramRun.run([
+            installation.program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", "SHOW_CONTEXT=never",
+            "-o", "/dev/null", "-h", socketFolder, "-U", "postgres", "-d", database,
+            "-f", URL(fileURLWithPath: path).path,
+        ])
+    }
+
     private static func initialise(
         _ folder: ClusterFolder, _ installation: PostgresInstallation, _ account: ServerAccount
     ) async throws {
