@@ -26,9 +26,16 @@ enum LocalCommand {
 
     /// Runs to the end; the value is the exit status.
     static func run(arguments: [String]) async -> Int32 {
-        guard let options = parse(arguments) else {
+        guard !arguments.contains("--help") else {
             print(usage)
-            return arguments.contains("--help") ? 0 : 64
+            return 0
+        }
+        let options: Options
+        do throws(OptionError) {
+            options = try parse(arguments)
+        } catch {
+            FileHandle.standardError.write(Data("kizuna local: \(error.message)\n\(usage)\n".utf8))
+            return 2
         }
         // The signals are taken over before anything is started, so that none is lost meanwhile.
         let end = EndWait([SIGINT, SIGTERM, SIGHUP], withInput: options.endsWithInput)
@@ -48,7 +55,12 @@ enum LocalCommand {
         }
     }
 
-    private static func parse(_ arguments: [String]) -> Options? {
+    /// An option that is not valid; the message names it.
+    private struct OptionError: Error {
+        let message: String
+    }
+
+    private static func parse(_ arguments: [String]) throws(OptionError) -> Options {
         var options = Options()
         var rest = arguments[...]
         while let word = rest.popFirst() {
@@ -56,14 +68,18 @@ enum LocalCommand {
             case "--print-env": options.printsEnvironment = true
             case "--with-parent": options.endsWithInput = true
             case "--data", "--port", "--sql", "--schema":
-                guard let value = rest.popFirst() else { return nil }
-                if word == "--port", !(Int(value).map { 0...65_535 ~= $0 } ?? false) { return nil }
+                guard let value = rest.popFirst(), !value.isEmpty else {
+                    throw OptionError(message: "\(word) needs a value")
+                }
+                if word == "--port", !(Int(value).map { 0...65_535 ~= $0 } ?? false) {
+                    throw OptionError(message: "--port must be a number from 0 to 65535, not \(value)")
+                }
                 switch word {
                 case "--sql": options.sqlFiles.append(value)
                 case "--schema": options.schemas.append(value)
                 default: options.settings[word] = value
                 }
-            default: return nil
+            default: throw OptionError(message: "unknown option \(word)")
             }
         }
         return options

@@ -68,12 +68,15 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
-    @Test func wrongArgumentsShowTheUsage() async throws {
-        for arguments in [["--port", "x"], ["--odd"], ["--sql"]] {
-            let process = try ChildProcess([program.path, "local"] + arguments, output: .pipe)
-            let text = await process.outputText()
-            #expect(await process.end() == .exited(64))
-            #expect(text.hasPrefix("usage: kizuna local"))
+    @Test func wrongOptionIsNamedOnStandardError() async throws {
+        for (arguments, name) in [
+            (["--port", "x"], "--port"), (["--odd"], "--odd"), (["--sql"], "--sql"), (["--data", ""], "--data"),
+        ] {
+            let process = try ChildProcess([program.path, "local"] + arguments, output: .pipe, errors: .pipe)
+            #expect(await process.end() == .exited(2))
+            let errors = String(decoding: try process.errors?.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(errors.split(separator: "\n").first?.contains(name) == true, "\(errors)")
+            #expect(await process.outputText() == "")
         }
     }
 
