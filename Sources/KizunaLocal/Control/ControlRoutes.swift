@@ -43,11 +43,49 @@ enum ControlRoutes {
                 "the body must be an object with the member action: cut, drop-request, drop-answer, truncate-answer, "
                     + "delay (milliseconds), answer (status, body, headers), hold or hold-answer")
         }
-        let isStanding = json.member("standing")?.booleanValue ?? false
+        guard let count = count(json), hasValidTarget(json) else {
+            return .message(400, "count must be 1 or more, standing true or false, method and path texts")
+        }
         let rule = FaultRule(
             action, method: json.member("method")?.stringValue, path: json.member("path")?.stringValue ?? "/",
-            count: isStanding ? nil : json.member("count")?.integerValue ?? 1)
+            count: count)
         return .json(201, .object(("id", .number(control.add(rule)))))
+    }
+
+    /// How often a rule applies: nil inside for a standing rule, nil outside for a value that is not valid.
+    private static func count(_ json: RawJSON) -> Int?? {
+        if let standing = json.member("standing") {
+            guard let isStanding = standing.booleanValue else { return nil }
+            if isStanding { return .some(nil) }
+        }
+        guard let count = json.member("count") else { return .some(1) }
+        guard let value = count.integerValue, value >= 1 else { return nil }
+        return .some(value)
+    }
+
+    private static func hasValidTarget(_ json: RawJSON) -> Bool {
+        ["method", "path"].allSatisfy { name in
+            guard let value = json.member(name) else { return true }
+            return value.isNull || value.stringValue != nil
+        }
+    }
+
+    private static func truncation(_ json: RawJSON) -> FaultAction? {
+        guard let bytes = json.member("bytes"), !bytes.isNull else { return .truncateAnswer() }
+        guard let value = bytes.integerValue, value >= 0 else { return nil }
+        return .truncateAnswer(bytes: value)
+    }
+
+    private static func delay(_ json: RawJSON) -> FaultAction? {
+        guard let value = json.member("milliseconds")?.integerValue, 0...Int(Int32.max) ~= value else { return nil }
+        return .delay(.milliseconds(value))
+    }
+
+    /// A header that would end its line early could forge the rest of the response.
+    private static func isValid(_ header: RawJSON.Member) -> Bool {
+        guard !header.name.isEmpty, header.name.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: ":") })
+        else { return false }
+        return header.value.scalarText?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? false
     }
 
     private static func action(_ json: RawJSON) -> FaultAction? {
@@ -55,10 +93,10 @@ enum ControlRoutes {
         case "cut": .cutConnection
         case "drop-request": .dropRequest
         case "drop-answer": .dropAnswer
-        case "truncate-answer": .truncateAnswer(bytes: json.member("bytes")?.integerValue)
+        case "truncate-answer": truncation(json)
         case "hold": .hold
         case "hold-answer": .holdAnswer
-        case "delay": json.member("milliseconds")?.integerValue.map { .delay(.milliseconds($0)) }
+        case "delay": delay(json)
         case "answer": answer(json).map { .answer($0) }
         default: nil
         }
@@ -67,6 +105,7 @@ enum ControlRoutes {
     private static func answer(_ json: RawJSON) -> HTTPAnswer? {
         guard let status = json.member("status")?.integerValue, 200...599 ~= status else { return nil }
         let headers = (try? json.member("headers")?.objectMembers()) ?? []
+        guard headers.allSatisfy(isValid) else { return nil }
         let body = json.member("body")
         var answer = HTTPAnswer(
             status: status, headers: headers.map { HTTPHeader($0.name, $0.value.scalarText ?? "") },

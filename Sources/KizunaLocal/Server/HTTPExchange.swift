@@ -48,7 +48,7 @@ final class HTTPExchange: @unchecked Sendable {
             var text = "HTTP/1.1 \(answer.status) \(String(cString: soup_status_get_phrase(guint(answer.status))))\r\n"
             for header in answer.headers { text += "\(header.name): \(header.value)\r\n" }
             text += "Content-Length: \(answer.body.count)\r\n\r\n"
-            RawConnection.steal(from: message)?.write(Array(text.utf8) + answer.body.prefix(bytes))
+            RawConnection.steal(from: message)?.write(Array(text.utf8) + answer.body.prefix(max(0, bytes)))
         }
     }
 

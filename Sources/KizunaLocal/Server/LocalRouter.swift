@@ -23,6 +23,10 @@ final class LocalRouter: RequestHandling {
     }
 
     func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+        if let rejection = RequestCheck.rejection(of: request) {
+            exchange.answer(rejection)
+            return
+        }
         if ControlRoutes.serves(request.path) {
             exchange.answer(ControlRoutes.answer(request, control))
             return

@@ -34,8 +34,12 @@ struct RawClient: Sendable {
 
     /// Sends this text as it is.
     func sendRaw(_ text: String, isHead: Bool = false) async throws -> Answer {
-        let bytes = Array(text.utf8)
-        return try await withCheckedThrowingContinuation { continuation in
+        try await sendRaw(Array(text.utf8), isHead: isHead)
+    }
+
+    /// Sends these bytes as they are.
+    func sendRaw(_ bytes: [UInt8], isHead: Bool = false) async throws -> Answer {
+        try await withCheckedThrowingContinuation { continuation in
             // A thread of its own, so that waiting for a held answer takes none from the tests.
             Thread {
                 continuation.resume(with: Result { try exchange(bytes, isHead: isHead) })
@@ -53,7 +57,7 @@ struct RawClient: Sendable {
 
     /// Sends a request and does not wait.
     func abandon(_ method: String, _ target: String, body: String = "") throws -> Abandoned {
-        let head = "\(method) \(target) HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        let head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         let socket = try connected()
         write(Array((head + "Content-Length: \(body.utf8.count)\r\n\r\n" + body).utf8), to: socket)
         return Abandoned(socket: socket)
