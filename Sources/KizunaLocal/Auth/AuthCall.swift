@@ -20,7 +20,7 @@ struct AuthCall {
     }
 
     private func token() throws -> HTTPAnswer {
-        let grant = QueryText.pairs(request.query ?? "").first { $0.name == "grant_type" }?.value
+        let grant = try QueryText.pairs(request.query ?? "").first { $0.name == "grant_type" }?.value
         switch grant {
         case "password": return try signIn()
         case "refresh_token": return try TokenRotation(issuer: issuer, connection: connection).refresh(body())
@@ -29,7 +29,9 @@ struct AuthCall {
     }
 
     func body() throws(AuthFailure) -> RawJSON {
-        guard let body = try? RawJSON(validating: request.body), body.kind == .object else {
+        guard String(validating: request.body, as: UTF8.self) != nil, let body = try? RawJSON(validating: request.body),
+            body.kind == .object
+        else {
             throw AuthFailure(400, "bad_json", "Could not parse request body as JSON")
         }
         return body
@@ -68,7 +70,7 @@ struct AuthCall {
     }
 
     private func logOut() throws -> HTTPAnswer {
-        let scope = QueryText.pairs(request.query ?? "").first { $0.name == "scope" }?.value ?? "global"
+        let scope = try QueryText.pairs(request.query ?? "").first { $0.name == "scope" }?.value ?? "global"
         let (userID, sessionID) = try bearer()
         switch scope {
         case "global": try connection.query("DELETE FROM auth.sessions WHERE user_id = $1", [userID])

@@ -33,6 +33,11 @@ final class AuthPart: LocalRouter.Part {
                 done(answer)
             } catch let failure as AuthFailure {
                 done(failure.answer(apiVersion: version))
+            } catch let failure as RestFailure {
+                done(AuthFailure.invalid(failure.message).answer(apiVersion: version))
+            } catch let failure as PostgresFailure where failure.sqlState.hasPrefix("22") {
+                // Class 22: a value of the request that PostgreSQL cannot store.
+                done(AuthFailure.invalid(failure.message).answer(apiVersion: version))
             } catch {
                 let failure = AuthFailure(500, "unexpected_failure", "\((error as? PostgresFailure)?.message ?? "")")
                 done(failure.answer(apiVersion: version))

@@ -26,6 +26,8 @@ final class PostgresConnection {
     /// Runs one statement; a parameter is text whose type PostgreSQL finds out by itself.
     @discardableResult
     func query(_ sql: String, _ parameters: [String?] = []) throws(PostgresFailure) -> PostgresRows {
+        for text in parameters { try Self.check(text) }
+        try Self.check(sql)
         let copies = parameters.map { parameter in parameter.flatMap { strdup($0) } }
         defer { for copy in copies { free(copy) } }
         let values = copies.map { UnsafePointer<CChar>($0) }
@@ -35,7 +37,14 @@ final class PostgresConnection {
     /// Runs a text of any number of statements and gives the rows of the last one.
     @discardableResult
     func run(script: String) throws(PostgresFailure) -> PostgresRows {
-        try checked(PQexec(handle, script))
+        try Self.check(script)
+        return try checked(PQexec(handle, script))
+    }
+
+    /// libpq ends a text at its first NUL and would run or store only the part before it.
+    private static func check(_ text: String?) throws(PostgresFailure) {
+        guard let text, text.utf8.contains(0) else { return }
+        throw PostgresFailure(sqlState: "22021", message: "invalid byte sequence for encoding \"UTF8\": 0x00")
     }
 
     /// Runs the body in a transaction, which is rolled back when the body throws.

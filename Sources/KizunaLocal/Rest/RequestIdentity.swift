@@ -32,6 +32,7 @@ struct RequestIdentity: Sendable {
         do throws(TokenSigner.Fault) { claims = try signer.claims(of: token) } catch { throw failure(error) }
         try checkTimes(claims, now)
         let role = claims.member("role").map { $0.scalarText ?? $0.text } ?? "anon"
+        guard !role.utf8.contains(0) else { throw .badToken("PGRST303", "Parsing claims failed") }
         return RequestIdentity(role: role, claims: claims.merging([.init(name: "role", value: .string(role))]))
     }
 
@@ -50,14 +51,19 @@ struct RequestIdentity: Sendable {
         guard value.kind == .number, let number = Double(value.text) else {
             throw .badToken("PGRST303", "The JWT '\(name)' claim must be a number")
         }
-        return Int(exactly: number.rounded(.down)) ?? 0
+        // A number beyond the range of `Int` counts as its nearest end.
+        return Int(exactly: number.rounded(.down)) ?? (number < 0 ? Int.min : Int.max)
     }
 
     private static func failure(_ fault: TokenSigner.Fault) -> RestFailure {
         switch fault {
         case .empty: .badToken("PGRST301", "Empty JWT is sent in Authorization header")
         case .partCount(let count): .badToken("PGRST301", "Expected 3 parts in JWT; got \(count)")
-        case .unreadable, .signature: .badToken("PGRST301", "JWT cryptographic operation failed")
+        case .signature:
+            .badToken(
+                "PGRST301", "No suitable key or wrong key type",
+                details: "None of the keys was able to decode the JWT")
+        case .unreadable: .badToken("PGRST301", "JWT cryptographic operation failed")
         case .algorithm: .badToken("PGRST301", "Wrong or unsupported encoding algorithm")
         case .claims: .badToken("PGRST303", "Parsing claims failed")
         }

@@ -37,6 +37,12 @@ extension RestFailure {
 
     static func badBody(_ message: String) -> RestFailure { RestFailure(400, "PGRST102", message) }
 
+    static func invalidPreferences(_ preferences: [String]) -> RestFailure {
+        RestFailure(
+            400, "PGRST122", "Invalid preferences given with handling=strict",
+            details: "Invalid preferences: \(preferences.joined(separator: ", "))")
+    }
+
     static func badRange(_ details: String) -> RestFailure {
         RestFailure(416, "PGRST103", "Requested range not satisfiable", details: details)
     }
@@ -70,8 +76,8 @@ extension RestFailure {
         RestFailure(501, "KZ501", "The local backend does not serve \(what) yet")
     }
 
-    static func badToken(_ code: String, _ message: String) -> RestFailure {
-        var failure = RestFailure(401, code, message)
+    static func badToken(_ code: String, _ message: String, details: String? = nil) -> RestFailure {
+        var failure = RestFailure(401, code, message, details: details)
         failure.headers = [
             HTTPHeader("WWW-Authenticate", "Bearer error=\"invalid_token\", error_description=\"\(message)\"")
         ]

@@ -29,6 +29,11 @@ enum OrderParser {
         let isDescending: Bool? = cursor.take(".asc") ? false : cursor.take(".desc") ? true : nil
         let nulls: OrderTerm.Nulls? = cursor.take(".nullsfirst") ? .first : cursor.take(".nullslast") ? .last : nil
         guard cursor.isAtEnd || cursor.isAt(",") || cursor.isAt(" ") else {
+            if nulls != nil, let next = cursor.next {
+                // Nothing but the next term may follow; PostgREST names the character in single quotes.
+                throw TextCursor.Fault(
+                    position: cursor.index + 1, details: "unexpected '\(next)' expecting \",\" or end of input")
+            }
             throw cursor.fault(expecting: "\"asc\", \"desc\", \"nullsfirst\" or \"nullslast\"")
         }
         return OrderTerm(relation: related?.0, field: field, isDescending: isDescending, nulls: nulls)

@@ -1,16 +1,17 @@
 /// The name and value pairs of a query string or a form, decoded.
 enum QueryText {
-    static func pairs(_ query: String) -> [(name: String, value: String)] {
-        query.split(separator: "&").map { part in
+    static func pairs(_ query: String) throws(RestFailure) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        for part in query.split(separator: "&") {
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (
-                decoded(halves[0], plusIsBlank: true), halves.count > 1 ? decoded(halves[1], plusIsBlank: true) : ""
-            )
+            let value = halves.count > 1 ? try decoded(halves[1], plusIsBlank: true) : ""
+            pairs.append((try decoded(halves[0], plusIsBlank: true), value))
         }
+        return pairs
     }
 
     /// Percent-decodes; a `%` without two hex digits stands for itself.
-    static func decoded(_ text: some StringProtocol, plusIsBlank: Bool) -> String {
+    static func decoded(_ text: some StringProtocol, plusIsBlank: Bool) throws(RestFailure) -> String {
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(source.count)
@@ -27,7 +28,17 @@ enum QueryText {
                 index += 1
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return try checked(bytes)
+    }
+
+    /// Returns the text of these bytes.
+    ///
+    /// - Throws: 22021 for bytes that are not UTF-8 and for a NUL, which PostgreSQL stores in no text.
+    static func checked(_ bytes: [UInt8]) throws(RestFailure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            throw RestFailure(400, "22021", "invalid byte sequence for encoding \"UTF8\"")
+        }
+        return text
     }
 
     /// Percent-encodes all but the unreserved characters.

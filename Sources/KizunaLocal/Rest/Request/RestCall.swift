@@ -44,9 +44,7 @@ struct RestCall: Sendable {
             headers: request.headers.all(named: "Prefer"),
             allowsTransactionOverride: settings.allowsTransactionOverride)
         if preferences.handling == .strict, !preferences.unknown.isEmpty {
-            throw RestFailure(
-                400, "PGRST122", "Invalid preferences given with handling=strict",
-                details: "Invalid preferences: \(preferences.unknown.joined(separator: ", "))")
+            throw .invalidPreferences(preferences.unknown)
         }
         try refuseUnserved(query, allowsAggregates: settings.allowsAggregates, isWhole: action.isRead && range.isAll)
         return RestCall(
@@ -56,8 +54,10 @@ struct RestCall: Sendable {
     }
 
     private static func table(_ request: HTTPRequest) throws(RestFailure) -> String {
-        let steps = request.path.dropFirst("/rest/v1".count).split(separator: "/")
-            .map { QueryText.decoded($0, plusIsBlank: false) }
+        var steps: [String] = []
+        for step in request.path.dropFirst("/rest/v1".count).split(separator: "/") {
+            steps.append(try QueryText.decoded(step, plusIsBlank: false))
+        }
         switch steps.count {
         case 0: throw .notServed("the description of the schema")
         case 1: return steps[0]

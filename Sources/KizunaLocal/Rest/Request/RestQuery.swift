@@ -15,7 +15,7 @@ package struct RestQuery: Sendable, Equatable {
 
     package static func parse(_ text: String) throws(RestFailure) -> RestQuery {
         var query = RestQuery()
-        let pairs = QueryText.pairs(text)
+        let pairs = try QueryText.pairs(text)
         if let select = pairs.first(where: { $0.name == "select" }) {
             query.select = try SelectParser.parse(select.value)
         }
@@ -42,9 +42,9 @@ package struct RestQuery: Sendable, Equatable {
             let terms = try OrderParser.parse(value)
             if path.isEmpty { order = terms }
         case "limit":
-            if path.isEmpty { limit = Int(value) ?? limit }
+            if path.isEmpty { limit = try Self.integer(value) ?? limit }
         case "offset":
-            if path.isEmpty { offset = Int(value) ?? offset }
+            if path.isEmpty { offset = try Self.integer(value) ?? offset }
         default:
             var cursor = TextCursor(value)
             let condition: Condition
@@ -94,5 +94,19 @@ package struct RestQuery: Sendable, Equatable {
         } catch {
             throw .unreadable(what, text, at: error.position, error.details)
         }
+    }
+
+    /// Returns nil for a text that is no number, and the smallest integer for a number below the range of `Int`.
+    ///
+    /// - Throws: 22003, as PostgreSQL answers a number above the range of `bigint`.
+    private static func integer(_ text: String) throws(RestFailure) -> Int? {
+        if let value = Int(text) { return value }
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
+            return nil
+        }
+        guard isNegative else { throw RestFailure(400, "22003", "bigint out of range") }
+        return Int.min
     }
 }

@@ -19,16 +19,18 @@ package struct RowPayload: Sendable, Equatable {
         let type = (contentType ?? "application/json").split(separator: ";").first.map(String.init) ?? ""
         switch type.trimmingBlanks.lowercased() {
         case "application/json": return try rows(json(body), columns)
-        case "text/csv": return try rows(CSVText.rows(String(decoding: body, as: UTF8.self)), columns)
+        case "text/csv": return try rows(CSVText.rows(QueryText.checked(body)), columns)
         case "application/x-www-form-urlencoded":
-            let pairs = QueryText.pairs(String(decoding: body, as: UTF8.self))
+            let pairs = try QueryText.pairs(QueryText.checked(body))
             return try rows([RawJSON(members: pairs.map { .init(name: $0.name, value: .string($0.value)) })], columns)
         case let other: throw .badBody("Content-Type not acceptable: \(other)")
         }
     }
 
     private static func json(_ body: [UInt8]) throws(RestFailure) -> [RawJSON] {
-        guard let value = try? RawJSON(validating: body) else { throw .badBody("Empty or invalid json") }
+        guard String(validating: body, as: UTF8.self) != nil, let value = try? RawJSON(validating: body) else {
+            throw .badBody("Empty or invalid json")
+        }
         switch value.kind {
         case .object: return [value]
         case .array: return (try? value.arrayElements()) ?? []

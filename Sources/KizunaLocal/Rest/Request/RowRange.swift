@@ -18,7 +18,8 @@ package struct RowRange: Sendable, Equatable {
         if limit == 0 { return RowRange(offset: 0, limit: 0) }
         var lower = max(offset ?? 0, 0)
         var upper: Int?
-        if let limit { upper = limit - 1 > Int.max - lower ? Int.max : lower + limit - 1 }
+        // A negative limit ends before every row; the sum below cannot overflow.
+        if let limit { upper = limit < 0 ? -1 : limit - 1 > Int.max - lower ? Int.max : lower + (limit - 1) }
         if method == "GET", let header, let bounds = bounds(header) {
             if let end = bounds.upper, end < bounds.lower {
                 throw .badRange(

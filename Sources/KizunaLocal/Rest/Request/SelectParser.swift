@@ -1,9 +1,12 @@
 /// Reads `select=`.
 package enum SelectParser {
+    /// Embedded selections nest at most this deep, so that a hostile request cannot exhaust the stack.
+    private static let depthLimit = 64
+
     package static func parse(_ text: String) throws(RestFailure) -> [SelectItem] {
         var cursor = TextCursor(text)
         do throws(TextCursor.Fault) {
-            let items = try items(&cursor)
+            let items = try items(&cursor, depth: 0)
             guard cursor.isAtEnd else { throw cursor.fault(expecting: "\",\" or end of input") }
             return items
         } catch {
@@ -12,19 +15,19 @@ package enum SelectParser {
     }
 
     /// Items up to the end or to `)`; none at all is allowed.
-    private static func items(_ cursor: inout TextCursor) throws(TextCursor.Fault) -> [SelectItem] {
+    private static func items(_ cursor: inout TextCursor, depth: Int) throws(TextCursor.Fault) -> [SelectItem] {
         if cursor.isAtEnd || cursor.isAt(")") { return [] }
         var items: [SelectItem] = []
         repeat {
             cursor.skipBlanks()
-            items.append(try item(&cursor))
+            items.append(try item(&cursor, depth))
             cursor.skipBlanks()
         } while cursor.take(",")
         return items
     }
 
-    private static func item(_ cursor: inout TextCursor) throws(TextCursor.Fault) -> SelectItem {
-        if cursor.take("...") { return try embed(&cursor, alias: nil, isSpread: true) }
+    private static func item(_ cursor: inout TextCursor, _ depth: Int) throws(TextCursor.Fault) -> SelectItem {
+        if cursor.take("...") { return try embed(&cursor, alias: nil, isSpread: true, depth) }
         if cursor.isAt("*") {
             _ = cursor.take("*")
             try end(cursor)
@@ -41,7 +44,7 @@ package enum SelectParser {
             try end(cursor)
             return .aggregate(function: "count", nil, cast: nil, resultCast: cast, alias: alias)
         }
-        if isEmbed(cursor) { return try embed(&cursor, alias: alias, isSpread: false) }
+        if isEmbed(cursor) { return try embed(&cursor, alias: alias, isSpread: false, depth) }
         return try column(&cursor, alias: alias)
     }
 
@@ -58,12 +61,13 @@ package enum SelectParser {
     }
 
     private static func embed(
-        _ cursor: inout TextCursor, alias: String?, isSpread: Bool
+        _ cursor: inout TextCursor, alias: String?, isSpread: Bool, _ depth: Int
     ) throws(TextCursor.Fault) -> SelectItem {
         let name = try cursor.name()
         try embedMarks(&cursor)
         try cursor.expect("(")
-        let children = try items(&cursor)
+        guard depth < depthLimit else { throw cursor.fault(expecting: "fewer levels") }
+        let children = try items(&cursor, depth: depth + 1)
         try cursor.expect(")")
         return .embed(name: name, alias: alias, isSpread: isSpread, children)
     }

@@ -10,8 +10,6 @@ struct SQLText: Sendable, Equatable {
 
     /// A name as PostgreSQL takes it literally.
     static func quoted(_ name: String) -> String {
-        // PostgreSQL's names end at a zero byte; nothing may come after the quote it would swallow.
-        let visible = name.prefix { $0 != "\0" }
-        return "\"" + visible.replacing("\"", with: "\"\"") + "\""
+        "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 }
