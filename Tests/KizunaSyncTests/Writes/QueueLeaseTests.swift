@@ -9,7 +9,8 @@ import Testing
         #expect(rig.delays == [.seconds(7)])
         #expect(rig.handle(.queued([queueItem("a", "1")])) == "")
         #expect(rig.machine.state == .draining, "the other process sends")
-        #expect(rig.handle(.retryRequested(respectingRetryAfter: true)) == "", "a requested retry does not take the lease")
+        #expect(
+            rig.handle(.retryRequested(respectingRetryAfter: true)) == "", "a requested retry does not take the lease")
         #expect(rig.handle(.leaseHeldByOther(.seconds(9))) == "", "one timer is enough")
         #expect(rig.handle(.leaseHeldByOther(nil)) == "cancel, send a")
     }
