@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-slow python-client lint check-apple check-supabase bench check tsan setup clean
+.PHONY: demo test test-slow test-release python-client lint check-api check-apple check-supabase bench check tsan setup clean
 
 demo: setup                 ## Shows the package at work, against a backend of its own.
 	$(SWIFT) build --product kizuna
@@ -17,8 +17,15 @@ test-slow: setup            ## The slow ones: suites whose names end in SlowTest
 	$(SWIFT) run --configuration release --scratch-path .build/bench kizuna-bench --quick
 	@if [ -x scripts/python-client-test ]; then $(MAKE) --no-print-directory python-client; fi
 
+test-release: setup         ## The tests of the client and its layers, as optimised code. Shares its build folder with the benchmark.
+	$(SWIFT) test -c release --scratch-path .build/bench --skip SlowTests --skip LayeringTests --skip IntegrationTests --skip KizunaLocalTests
+
 python-client: setup        ## The local backend, asked by the Supabase client for Python.
 	scripts/python-client-test
+
+check-api: setup            ## The public interface, compared with docs/api. To accept a difference: scripts/check-api --update
+	$(SWIFT) build
+	scripts/check-api
 
 check-apple:                ## The Apple branches, type-checked against small stub modules.
 	scripts/check-apple

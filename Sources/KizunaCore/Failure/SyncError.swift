@@ -63,8 +63,6 @@ extension SyncError.Code {
     public static let cacheMiss = Self(rawValue: "cache_miss")
     /// A row came back that does not decode as the type the app asked for. The stored bytes are kept.
     public static let decoding = Self(rawValue: "decoding")
-    /// A row carries no value for its table's primary key.
-    public static let rowWithoutKey = Self(rawValue: "row_without_key")
     /// This write cannot be kept in the queue; the message says why.
     public static let notQueueable = Self(rawValue: "not_queueable")
     /// An update or delete without any filter would touch every row of the table.

@@ -1,28 +1,11 @@
 package import KizunaCore
 package import KizunaStore
-internal import KizunaTransport
 
 /// What runs between one `create(_:)` and the next, or `close()`: the parts, started, told of each other's changes, and
 /// ended together.
 ///
 /// Listeners hear changes in this order: live reads, queue, feeds, status.
 package final class Engine: Sendable {
-    /// What a test replaces; nil is the real thing.
-    package struct Dependencies: Sendable {
-        package var environment: SyncEnvironment?
-        package var transport: (any WireTransport)?
-        /// Keeps stores in memory.
-        package var isInMemory = false
-        /// Called immediately before each commit. A thrown error makes the commit fail.
-        package var willCommit: (@Sendable () throws(SyncError) -> Void)?
-        /// The signal between the processes that share the store file at a path.
-        package var changeSignal: @Sendable (_ path: String) -> (any ChangeSignal)? = { PlatformSignal.of($0) }
-        /// How long a process holds the lease of the queue without renewing it.
-        package var leaseLength = Lease.defaultLength
-
-        package init() {}
-    }
-
     package let configuration: KizunaSyncConfiguration
     private let parts: EngineParts
     private let feeds = ListenerRegistry()

@@ -40,8 +40,6 @@ public struct KizunaSyncStatus: Sendable, Equatable {
     public internal(set) var needsSession = true
     /// Set when the store was found damaged as it was opened: where it was moved aside, and what was saved.
     public internal(set) var damage: KizunaStoreDamage?
-    /// Where a damaged store was moved aside when it was opened; a new one was started.
-    public var damagedStore: String? { damage?.path }
 }
 
 /// What became of a store that was found damaged. Cached rows are fetched again; unsent and refused writes were read out of it

@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [
         (SyncError.Code.connectivity, true), (.networkDisabled, true), (.storeBusy, true), (.diskFull, true),
         (.sessionNotSettled, true), (.server, false), (.malformedResponse, false), (.cacheMiss, false),
-        (.decoding, false), (.rowWithoutKey, false), (.notQueueable, false), (.unfilteredWrite, false),
+        (.decoding, false), (.notQueueable, false), (.unfilteredWrite, false),
         (.queueFull, false), (.rejected, false), (.discarded, false), (.closed, false), (.engineUnavailable, false),
         (.invalidConfiguration, false), (.storage, false), (.storeTooNew, false), (.storeCorrupt, false),
         (.unwritableDirectory, false), (SyncError.Code(rawValue: "of a later version"), false),

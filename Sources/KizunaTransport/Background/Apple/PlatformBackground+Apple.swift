@@ -32,7 +32,7 @@
     }
 
     /// A granted run, as a system task.
-    // Safe: any thread may make both calls, and the task has no other use.
+    // Safe because any thread may make both calls, and the task has no other use.
     private final class SystemGrant: BackgroundGrant, @unchecked Sendable {
         private let task: BGTask
 

@@ -8,7 +8,7 @@
     ///
     /// A GLib object created on it is used on it only. Work passes through a lock of this package, since race detectors
     /// do not see GLib's locks.
-    // Safe: the pointer is constant, GLib allows adding sources from any thread, and a lock guards the list of work.
+    // Safe because the pointer is constant, GLib allows adding sources from any thread, and a lock guards the list of work.
     final class GLibLoop: @unchecked Sendable {
         static let shared = GLibLoop()
 

@@ -3,7 +3,7 @@
     internal import Foundation
 
     /// A libsoup session, created, used and released on GLib's thread.
-    // Safe: the pointer is used on GLib's thread only, and by `deinit` when there are no other references.
+    // Safe because the pointer is used on GLib's thread only, and by `deinit` when there are no other references.
     final class LoopSession: @unchecked Sendable {
         private var pointer: UnsafeMutablePointer<SoupSession>?
 

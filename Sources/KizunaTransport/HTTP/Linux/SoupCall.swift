@@ -5,7 +5,7 @@
     /// One request of libsoup: sends it, reads the body in pieces, and reports to the exchange.
     ///
     /// *Threads:* all methods except `start()` and `cancel()` run on GLib's thread.
-    // Safe: the pointers are used on GLib's thread only, and the exchange has its own lock.
+    // Safe because the pointers are used on GLib's thread only, and the exchange has its own lock.
     final class SoupCall: @unchecked Sendable {
         private let exchange: Exchange
         private let session: LoopSession

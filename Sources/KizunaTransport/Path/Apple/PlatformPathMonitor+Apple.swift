@@ -40,7 +40,7 @@
     }
 
     /// A monitor from start to cancel.
-    // Safe: it is configured before it is started, and any thread may cancel it.
+    // Safe because it is configured before it is started, and any thread may cancel it.
     private final class ArmedMonitor: @unchecked Sendable {
         let monitor = NWPathMonitor()
     }

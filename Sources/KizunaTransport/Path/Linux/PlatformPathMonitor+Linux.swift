@@ -30,7 +30,7 @@
     }
 
     /// One listener of GIO's monitor, from start to cancel.
-    // Safe: the handler's id and the last report are used on GLib's thread only, the other members are constant.
+    // Safe because the handler's id and the last report are used on GLib's thread only, the other members are constant.
     private final class PathWatch: @unchecked Sendable {
         private let onSatisfied: @Sendable (Bool) -> Void
         private let isOver = Atomic(false)

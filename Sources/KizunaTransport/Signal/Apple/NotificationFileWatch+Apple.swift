@@ -58,7 +58,7 @@
     }
 
     /// A dispatch source.
-    // Safe: it is configured before it is activated, and any thread may cancel it.
+    // Safe because it is configured before it is activated, and any thread may cancel it.
     private final class ArmedSource: @unchecked Sendable {
         let source: any DispatchSourceProtocol
 

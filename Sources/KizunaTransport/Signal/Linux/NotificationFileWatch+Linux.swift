@@ -94,7 +94,7 @@
     }
 
     /// A file descriptor in GLib's loop; it is closed when the source ends.
-    // Safe: the source is used on GLib's thread only, the other members are constant.
+    // Safe because the source is used on GLib's thread only, the other members are constant.
     private final class FileSource: @unchecked Sendable {
         private let file: Int32
         /// Called on GLib's thread when the file is readable; returning false ends the source.
